@@ -1,0 +1,137 @@
+"""Frozen dataclasses that are JAX pytrees, with checked numbers as leaves.
+
+A class decorated with `struct` holds three kinds of fields:
+
+- `number(...)`: a leaf. It may be a float, an array (a sweep) or a tracer, and has a `Domain`.
+- `static(...)`: a whole number fixed at compile time (a dimension, a count of images).
+- `child(kind)`: another struct, which must be of that kind.
+
+Numbers given by a user are checked once, at construction; JAX's own rebuilding of a struct
+inside `jit` and `vmap` bypasses the check.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.numerics import inverse_softplus
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    """The values that a number may take, and a smooth map from the real line onto them."""
+
+    allowed: str
+    contains: Callable[[Any], Any]
+    constrain: Callable[[Any], Any]
+    unconstrain: Callable[[Any], Any]
+
+
+REAL = Domain("a finite number", lambda x: np.isfinite(x), lambda x: x, lambda x: x)
+POSITIVE = Domain(
+    "a finite number > 0", lambda x: np.isfinite(x) & (x > 0), jax.nn.softplus, lambda x: inverse_softplus(x)
+)
+UNIT = Domain(
+    "a number in [0, 1]",
+    lambda x: (x >= 0) & (x <= 1),
+    jax.nn.sigmoid,
+    lambda x: jax.scipy.special.logit(jnp.clip(x, 1e-6, 1 - 1e-6)),
+)
+
+
+def number(default: Any = dataclasses.MISSING, domain: Domain = REAL) -> Any:
+    """A leaf of the pytree: a number that can be swept with `vmap` or learned."""
+    return dataclasses.field(default=default, metadata={"domain": domain})
+
+
+def static(
+    default: Any = dataclasses.MISSING, minimum: int = 0, choices: tuple[int, ...] | None = None
+) -> Any:
+    """A whole number fixed when a program is compiled: ≥ `minimum`, or one of `choices`."""
+    allowed = f"a whole number ≥ {minimum}" if choices is None else f"one of {choices}"
+    rule = (lambda x: x >= minimum) if choices is None else (lambda x: x in choices)
+    return dataclasses.field(default=default, metadata={"static": (rule, allowed)})
+
+
+def child(kind: type) -> Any:
+    """Another struct, an instance of `kind`."""
+    return dataclasses.field(metadata={"kind": kind})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(number, static, child))
+def struct(cls: type[T]) -> type[T]:
+    """Make `cls` a frozen dataclass, check its fields when built, and register it as a pytree."""
+    cls.__post_init__ = _check  # type: ignore[attr-defined]
+    cls = dataclasses.dataclass(frozen=True)(cls)
+    meta = [f.name for f in dataclasses.fields(cls) if "static" in f.metadata]  # type: ignore[arg-type]
+    data = [f.name for f in dataclasses.fields(cls) if "static" not in f.metadata]  # type: ignore[arg-type]
+
+    def flatten_with_keys(self: Any) -> tuple[list[tuple[Any, Any]], tuple]:
+        children = [(jax.tree_util.GetAttrKey(n), getattr(self, n)) for n in data]
+        return children, tuple(getattr(self, n) for n in meta)
+
+    def flatten(self: Any) -> tuple[list, tuple]:
+        return [getattr(self, n) for n in data], tuple(getattr(self, n) for n in meta)
+
+    def unflatten(static_values: tuple, leaves: Any) -> Any:
+        self = object.__new__(cls)
+        for name, value in (*zip(meta, static_values, strict=True), *zip(data, leaves, strict=True)):
+            object.__setattr__(self, name, value)
+        return self
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)
+    return cls
+
+
+def _check(self: Any) -> None:
+    for f in dataclasses.fields(self):
+        value = getattr(self, f.name)
+        where = f"{type(self).__name__}: {f.name}"
+        if "static" in f.metadata:
+            rule, allowed = f.metadata["static"]
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not rule(value):
+                raise ValueError(f"{where} is {value!r}; it must be {allowed}")
+        elif "kind" in f.metadata:
+            kind = f.metadata["kind"]
+            if not isinstance(value, kind):
+                raise TypeError(f"{where} is {value!r}; it must be a {kind.__name__}")
+        elif "domain" in f.metadata and not isinstance(value, jax.core.Tracer):
+            domain = f.metadata["domain"]
+            try:
+                array = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise TypeError(f"{where} is {value!r}; it must be {domain.allowed}") from None
+            if not np.all(domain.contains(array)):
+                raise ValueError(f"{where} is {value!r}; it must be {domain.allowed}")
+            if isinstance(value, int | np.generic):
+                object.__setattr__(self, f.name, float(value))
+
+
+def to_real(tree: T) -> T:
+    """Map every number of a struct to the real line, where an optimiser may move it freely."""
+    return _map_numbers(tree, lambda domain, x: domain.unconstrain(jnp.asarray(x)))
+
+
+def from_real(tree: T) -> T:
+    """The inverse of `to_real`: positive numbers come back positive, shares in (0, 1)."""
+    return _map_numbers(tree, lambda domain, x: domain.constrain(x))
+
+
+def _map_numbers(tree: T, function: Callable[[Domain, Any], Any]) -> T:
+    new: Any = object.__new__(type(tree))
+    for f in dataclasses.fields(tree):  # type: ignore[arg-type]
+        value = getattr(tree, f.name)
+        if "domain" in f.metadata:
+            value = function(f.metadata["domain"], value)
+        elif dataclasses.is_dataclass(value):
+            value = _map_numbers(value, function)
+        object.__setattr__(new, f.name, value)
+    return new

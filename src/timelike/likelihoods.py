@@ -1,0 +1,118 @@
+"""From a separation to the probability of an edge p → q, in log space only.
+
+A likelihood sees nothing of two points but their `Separation`. Each method returns one value per
+image; `Model` sums them.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import ClassVar
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from timelike._struct import POSITIVE, REAL, UNIT, number, struct
+from timelike.manifolds.base import Separation
+from timelike.numerics import log1mexp, log_sigmoid
+
+LogProb = Float[Array, "images"]
+
+
+class Likelihood(abc.ABC):
+    """The probability of a directed edge as a function of s² and Δt.
+
+    `decays_in_time` says whether the sum over images of a circle of time (eq. 21) converges. Where
+    it does not, `Model` looks at the nearest image alone.
+    """
+
+    decays_in_time: ClassVar[bool]
+
+    @abc.abstractmethod
+    def log_prob(self, separation: Separation) -> LogProb:
+        """log F for every image."""
+
+    @abc.abstractmethod
+    def log_prob_not(self, separation: Separation) -> LogProb:
+        """log(1 − F) for every image, without cancellation."""
+
+
+@struct
+class FermiDirac(Likelihood):
+    """F(s²) = 1/(exp((α s² − r)/τ) + 1), eq. 14: undirected, for Riemannian baselines.
+
+    `tau` τ > 0 softens the boundary, `r` moves it, 0 ≤ `alpha` ≤ 1 scales the interval. The paper
+    asks for r ≥ 0 but uses r < 0 on anti-de Sitter; any finite r is taken.
+    """
+
+    decays_in_time: ClassVar[bool] = False
+
+    tau: float = number(1.0, POSITIVE)
+    r: float = number(0.0, REAL)
+    alpha: float = number(1.0, UNIT)
+
+    def log_prob(self, separation: Separation) -> LogProb:
+        """log σ((r − α s²)/τ)."""
+        return log_sigmoid((self.r - self.alpha * separation.interval) / self.tau)
+
+    def log_prob_not(self, separation: Separation) -> LogProb:
+        """log σ((α s² − r)/τ)."""
+        return log_sigmoid((self.alpha * separation.interval - self.r) / self.tau)
+
+
+@struct
+class TripleFermiDirac(Likelihood):
+    """F = k (F₁F₂F₃)^⅓, eq. 15: high in the near timelike future of p.
+
+    F₁ = 1/(exp((s² − r)/τ₁) + 1) (eq. 16) is high inside the light cone, F₂ = 1/(exp(−Δt/τ₂) + 1)
+    (eq. 17) cuts off the past, F₃ = 1/(exp(αΔt/τ₂) + 1) (eq. 18) decays slowly into the future: α
+    sets how transitive the graph is. k ≤ 1 keeps F below 1 (at most 2^(−⅓)k for one image).
+    """
+
+    decays_in_time: ClassVar[bool] = True
+
+    tau1: float = number(0.15, POSITIVE)
+    tau2: float = number(0.05, POSITIVE)
+    alpha: float = number(0.06, UNIT)
+    r: float = number(0.0, REAL)
+    k: float = number(1.0, POSITIVE)
+
+    def log_prob(self, separation: Separation) -> LogProb:
+        """log k + ⅓[log σ((r − s²)/τ₁) + log σ(Δt/τ₂) + log σ(−αΔt/τ₂)]."""
+        cone = log_sigmoid((self.r - separation.interval) / self.tau1)
+        time = separation.time / self.tau2
+        return jnp.log(self.k) + (cone + log_sigmoid(time) + log_sigmoid(-self.alpha * time)) / 3
+
+    def log_prob_not(self, separation: Separation) -> LogProb:
+        """log(1 − F); finite, by `numerics.log1mexp`, also where k > 1 lets F pass 1."""
+        return log1mexp(self.log_prob(separation))
+
+
+@struct
+class LawLucas(Likelihood):
+    """F = σ(χ²/τ₁)·σ(Δt/τ₂), χ² = −s² (Law & Lucas, ICLR 2023): inside the future light cone."""
+
+    decays_in_time: ClassVar[bool] = False
+
+    tau1: float = number(0.15, POSITIVE)
+    tau2: float = number(0.05, POSITIVE)
+
+    def log_prob(self, separation: Separation) -> LogProb:
+        """log σ(−s²/τ₁) + log σ(Δt/τ₂)."""
+        return log_sigmoid(-separation.interval / self.tau1) + log_sigmoid(separation.time / self.tau2)
+
+    def log_prob_not(self, separation: Separation) -> LogProb:
+        """log(1 − σ(a)σ(b)) = log(σ(−a) + σ(a)σ(−b))."""
+        a, b = -separation.interval / self.tau1, separation.time / self.tau2
+        return jnp.logaddexp(log_sigmoid(-a), log_sigmoid(a) + log_sigmoid(-b))
+
+
+#: The one list of likelihoods: name → constructor.
+LIKELIHOODS: dict[str, Callable[..., Likelihood]] = {
+    "fermi-dirac": FermiDirac,
+    "triple-fermi-dirac": TripleFermiDirac,
+    "law-lucas": LawLucas,
+}
+
+__all__ = ["LIKELIHOODS", "FermiDirac", "LawLucas", "Likelihood", "TripleFermiDirac"]

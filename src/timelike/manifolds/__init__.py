@@ -1,0 +1,49 @@
+"""Spacetimes and Riemannian spaces, each one class of maths on single points and pairs.
+
+`MANIFOLDS` is the one list of geometries: name → constructor from `dim` (time included) and the
+geometry's own numbers. The axiom suite tests everything in it.
+"""
+
+from collections.abc import Callable
+
+from timelike.manifolds.base import Manifold, Separation
+from timelike.manifolds.cylinder import Cylinder, CylindricalEuclidean, CylindricalMinkowski
+from timelike.manifolds.flat import Euclidean, Flat, Minkowski
+from timelike.manifolds.quadric import (
+    AntiDeSitter,
+    DeSitter,
+    Hyperboloid,
+    PseudoHyperboloid,
+    Quadric,
+    Sphere,
+)
+
+MANIFOLDS: dict[str, Callable[..., Manifold]] = {
+    "euclidean": Euclidean,
+    "minkowski": Minkowski,
+    "cylindrical-euclidean": CylindricalEuclidean,
+    "cylindrical-minkowski": CylindricalMinkowski,
+    "sphere": Sphere,
+    "hyperboloid": Hyperboloid,
+    "de-sitter": DeSitter,
+    "anti-de-sitter": AntiDeSitter,
+    "two-time-hyperboloid": lambda dim, **numbers: PseudoHyperboloid(2, dim - 2, **numbers),
+}
+
+__all__ = [
+    "MANIFOLDS",
+    "AntiDeSitter",
+    "Cylinder",
+    "CylindricalEuclidean",
+    "CylindricalMinkowski",
+    "DeSitter",
+    "Euclidean",
+    "Flat",
+    "Hyperboloid",
+    "Manifold",
+    "Minkowski",
+    "PseudoHyperboloid",
+    "Quadric",
+    "Separation",
+    "Sphere",
+]

@@ -1,0 +1,60 @@
+"""A model is a manifold and a likelihood: the log-probability of an edge between two points."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool
+
+from timelike._struct import child, struct
+from timelike.likelihoods import Likelihood
+from timelike.manifolds.base import Manifold, Point, Scalar
+from timelike.numerics import log1mexp
+
+
+@struct
+class Model:
+    """log F̃(p, q) = log Σₙ F(p, q⁽ⁿ⁾), the wrapped likelihood of eq. 21 on any manifold.
+
+    The sum runs over the images of q that the manifold lists. It can pass 1 (the paper scales it
+    with k); then the probability is taken as 1: `log_prob` is min(log F̃, 0), and `log_prob_not`
+    continues log(1 − F̃) along its tangent (`numerics.log1mexp`), finite and still pushing unlinked
+    pairs apart. `saturated` tells such pairs, so that they can be counted.
+
+    For likelihoods whose sum does not converge (`decays_in_time` false) only the nearest image counts.
+    """
+
+    manifold: Manifold = child(Manifold)
+    likelihood: Likelihood = child(Likelihood)
+
+    def log_prob(self, p: Point, q: Point) -> Scalar:
+        """log-probability of the edge p → q."""
+        return self.log_probs(p, q)[0]
+
+    def log_prob_not(self, p: Point, q: Point) -> Scalar:
+        """log-probability that there is no edge p → q."""
+        return self.log_probs(p, q)[1]
+
+    def log_probs(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
+        """(`log_prob`, `log_prob_not`), sharing the work."""
+        separation = self.manifold.separation(p, q)
+        if not self.likelihood.decays_in_time:
+            separation = separation.nearest
+        if separation.time.shape[-1] == 1:
+            log_prob = self.likelihood.log_prob(separation)[0]
+            log_prob_not = self.likelihood.log_prob_not(separation)[0]
+        else:
+            log_prob = jax.nn.logsumexp(self.likelihood.log_prob(separation), axis=-1)
+            log_prob_not = log1mexp(log_prob)
+        return jnp.minimum(log_prob, 0), log_prob_not
+
+    def prob(self, p: Point, q: Point) -> Scalar:
+        """Probability of the edge p → q."""
+        return jnp.exp(self.log_prob(p, q))
+
+    def saturated(self, p: Point, q: Point) -> Bool[Array, ""]:
+        """Whether the wrapped sum reaches or passes 1 (or rounds to it), where it is cut off."""
+        return self.log_prob(p, q) >= 0
+
+
+__all__ = ["Model"]

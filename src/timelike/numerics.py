@@ -1,0 +1,173 @@
+"""Safe scalar functions: every series, floor, clip and epsilon of the package lives here.
+
+All functions act elementwise, keep the dtype of their argument and have finite derivatives
+everywhere (of second order where the tests need Hessians).
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+Scalar = Float[Array, "*shape"]
+
+#: `log1mexp` is exact while 1 − F ≥ SATURATION and follows its tangent beyond: a wrapped
+#: probability can pass 1, where log(1 − F) does not exist. The tangent keeps pushing such a
+#: pair apart with the bounded slope −1/SATURATION, where a clip would leave it stuck.
+SATURATION = 1e-3
+
+#: Below this |argument| a quotient such as θ/sin θ is taken from its Taylor series. With eight
+#: terms the first one dropped is below 1e-16.
+SERIES = 1e-2
+
+
+@jax.custom_jvp
+def log_sigmoid(x: Scalar) -> Scalar:
+    """log σ(x) = −log(1 + e^(−x)), without overflow; the derivative is σ(−x)."""
+    return jnp.minimum(x, 0) - jnp.log1p(jnp.exp(-jnp.abs(x)))
+
+
+@log_sigmoid.defjvp
+def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    (x,), (dx,) = primals, tangents
+    return log_sigmoid(x), jax.nn.sigmoid(-x) * dx
+
+
+def inverse_softplus(y: Scalar) -> Scalar:
+    """The x with log(1 + eˣ) = y, for y > 0."""
+    return y + jnp.log(-jnp.expm1(-y))
+
+
+def log1mexp(x: Scalar) -> Scalar:
+    """log(1 − eˣ), the log-probability of "no edge" when x is that of "edge".
+
+    Exact for eˣ ≤ 1 − `SATURATION`; beyond, and for x > 0 where the logarithm does not exist,
+    the tangent line at eˣ = 1 − `SATURATION`. Always finite, decreasing and differentiable.
+    """
+    knee = jnp.log1p(jnp.asarray(-SATURATION, jnp.result_type(x)))
+    safe = jnp.minimum(x, knee)
+    # log(−expm1(x)) is the accurate form near 0, log1p(−exp(x)) far below it (Mächler 2012).
+    near = safe > -0.693
+    exact = jnp.where(
+        near,
+        jnp.log(-jnp.expm1(jnp.where(near, safe, -1.0))),
+        jnp.log1p(-jnp.exp(jnp.where(near, -1.0, safe))),
+    )
+    return exact - (1 / SATURATION - 1) * (x - safe)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """√x for x ≥ 0 with derivative 0, instead of infinity, at x = 0."""
+    positive = x > 0
+    return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of (x, y) with derivative 0, instead of NaN, at x = y = 0."""
+    defined = (x != 0) | (y != 0)
+    return jnp.where(defined, jnp.arctan2(y, jnp.where(defined, x, 1.0)), 0.0)
+
+
+@jax.custom_jvp
+def difference(a: Scalar, b: Scalar) -> Scalar:
+    """a − b for squares a, b ≥ 0, as (√a − √b)(√a + √b); the derivative is da − db.
+
+    With a = |Δx|² and b = Δt² this is the interval. Where √a and √b are exact (one space
+    dimension) no digit is lost on the light cone; otherwise the rounding of a itself remains, an
+    absolute error of about ε·|Δx|², which no formula in working precision can remove.
+    """
+    root_a, root_b = jnp.sqrt(a), jnp.sqrt(b)
+    return (root_a - root_b) * (root_a + root_b)
+
+
+@difference.defjvp
+def _difference_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    return difference(*primals), tangents[0] - tangents[1]
+
+
+def wrap(x: Scalar, period: Scalar) -> Scalar:
+    """The representative of x modulo `period` nearest to 0, in [−period/2, period/2]."""
+    return x - period * jax.lax.stop_gradient(jnp.round(x / period))
+
+
+def _arc(u: Scalar, w: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """η = arccosh(1 + u) for u > 0, θ = arccos(1 + u) for u < 0, and the safe √ of both sides."""
+    outside = u > 0
+    positive = jnp.where(outside, u, 1.0)
+    eta = jnp.log1p(positive + jnp.sqrt(positive) * jnp.sqrt(positive + 2))
+    inside = jnp.where(outside | (u == 0), 1.0, -u)
+    theta = 2 * jnp.arctan2(jnp.sqrt(inside), jnp.sqrt(jnp.maximum(w, 0)))
+    return eta, theta, positive, inside
+
+
+@jax.custom_jvp
+def squared_arc(u: Scalar, w: Scalar) -> Scalar:
+    """A(z) with z = 1 + u = w − 1: arccosh²z for z ≥ 1, −arccos²z for |z| < 1, −π² for z ≤ −1.
+
+    One analytic function through z = 1 (A = 2u − u²/3 + …): the squared distance on every
+    quadric, up to sign. The caller gives u = z − 1 and w = z + 1 separately, each computed without
+    cancellation, so that the angle 2·atan2(√−u, √w) is accurate at both ends. The derivative
+    is taken along u alone (on the surface dw = du).
+    """
+    eta, theta, _, _ = _arc(u, w)
+    return jnp.where(u > 0, eta**2, jnp.where(u == 0, 0.0, -(theta**2)))
+
+
+@squared_arc.defjvp
+def _squared_arc_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    u, w = primals
+    return squared_arc(u, w), squared_arc_slope(u, w) * tangents[0]
+
+
+def squared_arc_slope(u: Scalar, w: Scalar) -> Scalar:
+    """A′(z) = 2η/sinh η (z > 1) or 2θ/sin θ (|z| < 1), and 0 for z ≤ −1, where A is constant.
+
+    Near z = 1 the series aₙ = −n/(2n+1)·aₙ₋₁, a₀ = 2. The slope diverges like 2π/√(2w) as
+    z → −1 (the antipode); w is floored at the machine epsilon, which caps it.
+    """
+    near = jnp.abs(u) < SERIES
+    far_u = jnp.where(near, 1.0, u)
+    eta, theta, positive, inside = _arc(far_u, w)
+    floor = jnp.finfo(jnp.result_type(u)).eps
+    outer = 2 * eta / (jnp.sqrt(positive) * jnp.sqrt(positive + 2))
+    inner = 2 * theta / jnp.sqrt(inside * jnp.maximum(w, floor))
+    far = jnp.where(far_u > 0, outer, jnp.where(w > 0, inner, 0.0))
+    return jnp.where(near, _horner(jnp.where(near, u, 0.0), _SLOPE_SERIES), far)
+
+
+def cos_sqrt(w: Scalar) -> Scalar:
+    """cos √w for w ≥ 0 and cosh √−w for w < 0: one analytic function, 1 − w/2 + w²/24 − …"""
+    near = jnp.abs(w) < SERIES
+    root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
+    cosh = jnp.cosh(jnp.where(w < 0, root, 0.0))
+    far = jnp.where(w < 0, cosh, jnp.cos(root))
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _COS_SERIES), far)
+
+
+def sinc_sqrt(w: Scalar) -> Scalar:
+    """sin √w / √w for w > 0 and sinh √−w / √−w for w < 0: 1 − w/6 + w²/120 − …"""
+    near = jnp.abs(w) < SERIES
+    root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
+    sinh = jnp.sinh(jnp.where(w < 0, root, 0.0))
+    far = jnp.where(w < 0, sinh, jnp.sin(root)) / root
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _SINC_SERIES), far)
+
+
+def _series(first: float, ratio) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
+    terms = [first]
+    for n in range(1, 8):
+        terms.append(terms[-1] * ratio(n))
+    return tuple(terms)
+
+
+_SLOPE_SERIES = _series(2.0, lambda n: -n / (2 * n + 1))
+_COS_SERIES = _series(1.0, lambda n: -1 / ((2 * n - 1) * (2 * n)))
+_SINC_SERIES = _series(1.0, lambda n: -1 / ((2 * n) * (2 * n + 1)))
+
+
+def _horner(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
+    total = jnp.full_like(x, coefficients[-1])
+    for c in coefficients[-2::-1]:
+        total = total * x + c
+    return total
