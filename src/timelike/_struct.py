@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,9 @@ import numpy as np
 from timelike.numerics import inverse_softplus
 
 T = TypeVar("T")
+
+#: What a number field may hold: a float, or an array of them to sweep over or to learn.
+Number: TypeAlias = float | jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,13 +50,13 @@ UNIT = Domain(
 )
 
 
-def number(default: Any = dataclasses.MISSING, domain: Domain = REAL) -> Any:
+def number(*, default: Any = dataclasses.MISSING, domain: Domain = REAL) -> Any:
     """A leaf of the pytree: a number that can be swept with `vmap` or learned."""
     return dataclasses.field(default=default, metadata={"domain": domain})
 
 
 def static(
-    default: Any = dataclasses.MISSING, minimum: int = 0, choices: tuple[int, ...] | None = None
+    *, default: Any = dataclasses.MISSING, minimum: int = 0, choices: tuple[int, ...] | None = None
 ) -> Any:
     """A whole number fixed when a program is compiled: ≥ `minimum`, or one of `choices`."""
     allowed = f"a whole number ≥ {minimum}" if choices is None else f"one of {choices}"

@@ -13,7 +13,7 @@ from typing import ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, REAL, UNIT, number, struct
+from timelike._struct import POSITIVE, REAL, UNIT, Number, number, struct
 from timelike.manifolds.base import Separation
 from timelike.numerics import log1mexp, log_sigmoid
 
@@ -48,9 +48,9 @@ class FermiDirac(Likelihood):
 
     decays_in_time: ClassVar[bool] = False
 
-    tau: float = number(1.0, POSITIVE)
-    r: float = number(0.0, REAL)
-    alpha: float = number(1.0, UNIT)
+    tau: Number = number(default=1.0, domain=POSITIVE)
+    r: Number = number(default=0.0, domain=REAL)
+    alpha: Number = number(default=1.0, domain=UNIT)
 
     def log_prob(self, separation: Separation) -> LogProb:
         """log σ((r − α s²)/τ)."""
@@ -72,11 +72,11 @@ class TripleFermiDirac(Likelihood):
 
     decays_in_time: ClassVar[bool] = True
 
-    tau1: float = number(0.15, POSITIVE)
-    tau2: float = number(0.05, POSITIVE)
-    alpha: float = number(0.06, UNIT)
-    r: float = number(0.0, REAL)
-    k: float = number(1.0, POSITIVE)
+    tau1: Number = number(default=0.15, domain=POSITIVE)
+    tau2: Number = number(default=0.05, domain=POSITIVE)
+    alpha: Number = number(default=0.06, domain=UNIT)
+    r: Number = number(default=0.0, domain=REAL)
+    k: Number = number(default=1.0, domain=POSITIVE)
 
     def log_prob(self, separation: Separation) -> LogProb:
         """log k + ⅓[log σ((r − s²)/τ₁) + log σ(Δt/τ₂) + log σ(−αΔt/τ₂)]."""
@@ -95,8 +95,8 @@ class LawLucas(Likelihood):
 
     decays_in_time: ClassVar[bool] = False
 
-    tau1: float = number(0.15, POSITIVE)
-    tau2: float = number(0.05, POSITIVE)
+    tau1: Number = number(default=0.15, domain=POSITIVE)
+    tau2: Number = number(default=0.05, domain=POSITIVE)
 
     def log_prob(self, separation: Separation) -> LogProb:
         """log σ(−s²/τ₁) + log σ(Δt/τ₂)."""

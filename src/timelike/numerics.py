@@ -86,7 +86,7 @@ def _difference_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     return difference(*primals), tangents[0] - tangents[1]
 
 
-def wrap(x: Scalar, period: Scalar) -> Scalar:
+def wrap(x: Scalar, period: Scalar | float) -> Scalar:
     """The representative of x modulo `period` nearest to 0, in [−period/2, period/2]."""
     return x - period * jax.lax.stop_gradient(jnp.round(x / period))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, child, number, static, struct
+from timelike._struct import POSITIVE, Number, child, number, static, struct
 from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Stationary, Tangent
 from timelike.manifolds.flat import Euclidean, Minkowski
 from timelike.manifolds.quadric import IMAGES
@@ -22,8 +22,8 @@ class Cylinder(Manifold):
     """
 
     base: Stationary = child(Stationary)
-    circumference: float = number(domain=POSITIVE)
-    images: int = static(IMAGES, minimum=0)
+    circumference: Number = number(domain=POSITIVE)
+    images: int = static(default=IMAGES, minimum=0)
 
     @property
     def dim(self) -> int:
@@ -94,11 +94,11 @@ class Cylinder(Manifold):
         return self.base.from_tangent_coordinates(coordinates)
 
 
-def CylindricalMinkowski(dim: int, circumference: float = 10.0, images: int = IMAGES) -> Cylinder:
+def CylindricalMinkowski(dim: int, circumference: Number = 10.0, images: int = IMAGES) -> Cylinder:
     """Minkowski spacetime whose time is a circle; 10 is the paper's best C for cyclic graphs."""
     return Cylinder(Minkowski(dim), circumference, images)
 
 
-def CylindricalEuclidean(dim: int, circumference: float = 10.0, images: int = IMAGES) -> Cylinder:
+def CylindricalEuclidean(dim: int, circumference: Number = 10.0, images: int = IMAGES) -> Cylinder:
     """Euclidean space whose coordinate 0 is a circle (the paper's ablation M4)."""
     return Cylinder(Euclidean(dim), circumference, images)

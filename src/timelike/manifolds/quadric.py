@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, number, static, struct
+from timelike._struct import POSITIVE, Number, number, static, struct
 from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Tangent
 from timelike.manifolds.flat import _check_dim
 from timelike.numerics import atan2, cos_sqrt, difference, sinc_sqrt, sqrt, squared_arc, squared_arc_slope
@@ -19,8 +19,9 @@ IMAGES = 2
 class Quadric(Manifold):
     """{x ∈ ℝ^(p+q) : ⟨x, x⟩ = κ}, ⟨x, y⟩ = −Σ xᵢyᵢ over `negatives` + Σ xᵢyᵢ over `positives`.
 
-    κ = `kappa` is −1 (hyperboloid, anti-de Sitter, eq. 6) or +1 (sphere, de Sitter). Points always lie on the unit quadric; the metric is R²⟨·,·⟩ with `radius` R,
-    so s² scales with R² and Δt with R, and R can be swept or learned without moving a point.
+    κ = `kappa` is −1 (hyperboloid, anti-de Sitter, eq. 6) or +1 (sphere, de Sitter). Points always
+    lie on the unit quadric; the metric is R²⟨·,·⟩ with `radius` R, so s² scales with R² and Δt with
+    R, and R can be swept or learned without moving a point.
 
     Time. κ = −1 with two or more negative coordinates (anti-de Sitter) has a circle of time, the
     angle of eq. 7 with 2·`images` + 1 images. Otherwise Δt = R(arcsinh y − arcsinh x) of one
@@ -31,8 +32,8 @@ class Quadric(Manifold):
     negatives: int = static(minimum=0)
     positives: int = static(minimum=0)
     kappa: int = static(choices=(-1, 1))
-    radius: float = number(1.0, POSITIVE)
-    images: int = static(IMAGES, minimum=0)
+    radius: Number = number(default=1.0, domain=POSITIVE)
+    images: int = static(default=IMAGES, minimum=0)
 
     @property
     def dim(self) -> int:
@@ -188,31 +189,31 @@ def _rescale(block: Array, other: Array) -> Array:
     return block * jnp.sqrt((1 + jnp.sum(other * other)) / jnp.sum(block * block))
 
 
-def Sphere(dim: int, radius: float = 1.0) -> Quadric:
+def Sphere(dim: int, radius: Number = 1.0) -> Quadric:
     """The sphere S^`dim` of the given radius."""
     _check_dim("Sphere", dim, 1)
     return Quadric(0, dim + 1, 1, radius)
 
 
-def Hyperboloid(dim: int, radius: float = 1.0) -> Quadric:
+def Hyperboloid(dim: int, radius: Number = 1.0) -> Quadric:
     """Hyperbolic space H^`dim` as the upper sheet of a hyperboloid, curvature −1/radius²."""
     _check_dim("Hyperboloid", dim, 1)
     return Quadric(1, dim, -1, radius)
 
 
-def DeSitter(dim: int, radius: float = 1.0) -> Quadric:
+def DeSitter(dim: int, radius: Number = 1.0) -> Quadric:
     """De Sitter spacetime with one time and `dim` − 1 ≥ 1 space dimensions."""
     _check_dim("DeSitter", dim, 2)
     return Quadric(1, dim, 1, radius)
 
 
-def AntiDeSitter(dim: int, radius: float = 1.0, images: int = IMAGES) -> Quadric:
+def AntiDeSitter(dim: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
     """Anti-de Sitter spacetime with one (circular) time and `dim` − 1 space dimensions (eq. 6)."""
     _check_dim("AntiDeSitter", dim, 1)
     return Quadric(2, dim - 1, -1, radius, images)
 
 
-def PseudoHyperboloid(times: int, spaces: int, radius: float = 1.0, images: int = IMAGES) -> Quadric:
+def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
     """⟨x, x⟩ = −1 with `times` time and `spaces` space dimensions; (0, n) is H^n, (1, n) is AdS."""
     if not all(isinstance(n, int) and n >= 0 for n in (times, spaces)) or times + spaces < 1:
         raise ValueError(
