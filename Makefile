@@ -1,0 +1,59 @@
+# Needs Python ≥ 3.11; uses uv where it is present. `make demo` and `make test` are all a user needs.
+
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+ifneq ($(UV),)
+create = uv venv --quiet --python $(PYTHON) $(VENV)
+install = uv pip install --quiet --python $(BIN)/python
+else
+create = $(PYTHON) -m venv $(VENV)
+install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test dev check docs figures clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+demo: $(VENV)/.plot  ## draw demo.png
+	$(BIN)/timelike demo --out demo.png
+
+test: $(VENV)/.test  ## run the tests
+	$(BIN)/pytest -n 2 -q -m "not slow"
+
+dev: $(VENV)/.dev  ## install everything for development
+	@echo "Ready: $(BIN)/python; for checks at every commit run $(BIN)/pre-commit install"
+
+check: $(VENV)/.dev  ## lint, format, types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs  ## build docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
+	$(BIN)/python docs/figures.py
+
+clean:  ## remove everything that the targets made
+	rm -rf $(VENV) docs/_build demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# One stamp per extra, so that nothing is installed twice unless pyproject.toml changed; what an
+# extra contains is stamped with it.
+.PRECIOUS: $(BIN)/python
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "timelike needs Python >= 3.11; name one with make PYTHON=..." >&2; exit 1; }
+	$(create)
+
+includes_docs := plot
+includes_test := plot
+includes_dev := plot docs test
+
+$(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(install) --editable ".[$*]"
+	@touch $@ $(addprefix $(VENV)/.,$(includes_$*))
