@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.numerics import inverse_softplus
+from timelike.numerics import inverse_softplus, softplus
 
 T = TypeVar("T")
 
@@ -39,9 +39,7 @@ class Domain:
 
 
 REAL = Domain("a finite number", lambda x: np.isfinite(x), lambda x: x, lambda x: x)
-POSITIVE = Domain(
-    "a finite number > 0", lambda x: np.isfinite(x) & (x > 0), jax.nn.softplus, lambda x: inverse_softplus(x)
-)
+POSITIVE = Domain("a finite number > 0", lambda x: np.isfinite(x) & (x > 0), softplus, inverse_softplus)
 UNIT = Domain(
     "a number in [0, 1]",
     lambda x: (x >= 0) & (x <= 1),

@@ -103,9 +103,11 @@ class LawLucas(Likelihood):
         return log_sigmoid(-separation.interval / self.tau1) + log_sigmoid(separation.time / self.tau2)
 
     def log_prob_not(self, separation: Separation) -> LogProb:
-        """log(1 − σ(a)σ(b)) = log(σ(−a) + σ(a)σ(−b))."""
+        """log(1 − σ(a)σ(b)), as log(σ(−a) + σ(a)σ(−b)) where F > ½: the other way round would cancel."""
         a, b = -separation.interval / self.tau1, separation.time / self.tau2
-        return jnp.logaddexp(log_sigmoid(-a), log_sigmoid(a) + log_sigmoid(-b))
+        log_prob = log_sigmoid(a) + log_sigmoid(b)
+        likely = jnp.logaddexp(log_sigmoid(-a), log_sigmoid(a) + log_sigmoid(-b))
+        return jnp.where(log_prob < -0.693, log1mexp(log_prob), likely)
 
 
 #: The one list of likelihoods: name → constructor.

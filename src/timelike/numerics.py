@@ -34,27 +34,38 @@ def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     return log_sigmoid(x), jax.nn.sigmoid(-x) * dx
 
 
+def softplus(x: Scalar) -> Scalar:
+    """log(1 + eˣ) > 0: where it would underflow to 0, the smallest normal number instead."""
+    return jnp.maximum(-log_sigmoid(-x), jnp.finfo(jnp.result_type(x)).tiny)
+
+
 def inverse_softplus(y: Scalar) -> Scalar:
     """The x with log(1 + eˣ) = y, for y > 0."""
     return y + jnp.log(-jnp.expm1(-y))
 
 
+@jax.custom_jvp
 def log1mexp(x: Scalar) -> Scalar:
     """log(1 − eˣ), the log-probability of "no edge" when x is that of "edge".
 
     Exact for eˣ ≤ 1 − `SATURATION`; beyond, and for x > 0 where the logarithm does not exist,
     the tangent line at eˣ = 1 − `SATURATION`. Always finite, decreasing and differentiable.
     """
-    knee = jnp.log1p(jnp.asarray(-SATURATION, jnp.result_type(x)))
-    safe = jnp.minimum(x, knee)
+    safe = _before_knee(x)
     # log(−expm1(x)) is the accurate form near 0, log1p(−exp(x)) far below it (Mächler 2012).
-    near = safe > -0.693
-    exact = jnp.where(
-        near,
-        jnp.log(-jnp.expm1(jnp.where(near, safe, -1.0))),
-        jnp.log1p(-jnp.exp(jnp.where(near, -1.0, safe))),
-    )
+    exact = jnp.where(safe > -0.693, jnp.log(-jnp.expm1(safe)), jnp.log1p(-jnp.exp(safe)))
     return exact - (1 / SATURATION - 1) * (x - safe)
+
+
+@log1mexp.defjvp
+def _log1mexp_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    # Through the sum above the slope would be 999 − 999 − eˣ: nothing left of a small eˣ.
+    safe = _before_knee(primals[0])
+    return log1mexp(*primals), jnp.exp(safe) / jnp.expm1(safe) * tangents[0]
+
+
+def _before_knee(x: Scalar) -> Scalar:
+    return jnp.minimum(x, jnp.log1p(jnp.asarray(-SATURATION, jnp.result_type(x))))
 
 
 def sqrt(x: Scalar) -> Scalar:
@@ -63,10 +74,18 @@ def sqrt(x: Scalar) -> Scalar:
     return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1.0)), 0.0)
 
 
+@jax.custom_jvp
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """The angle of (x, y) with derivative 0, instead of NaN, at x = y = 0."""
-    defined = (x != 0) | (y != 0)
-    return jnp.where(defined, jnp.arctan2(y, jnp.where(defined, x, 1.0)), 0.0)
+    """The angle of (x, y): 0 at the origin, and derivative 0 where x² + y² is 0 or underflows to it."""
+    return jnp.arctan2(y, jnp.where(x == 0, 0.0, x))  # x = −0 would give ±π
+
+
+@atan2.defjvp
+def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    (y, x), (dy, dx) = primals, tangents
+    square = x * x + y * y
+    inverse = jnp.where(square > 0, 1 / jnp.where(square > 0, square, 1.0), 0.0)
+    return atan2(y, x), (x * inverse) * dy - (y * inverse) * dx
 
 
 @jax.custom_jvp
@@ -97,7 +116,7 @@ def _arc(u: Scalar, w: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     positive = jnp.where(outside, u, 1.0)
     eta = jnp.log1p(positive + jnp.sqrt(positive) * jnp.sqrt(positive + 2))
     inside = jnp.where(outside | (u == 0), 1.0, -u)
-    theta = 2 * jnp.arctan2(jnp.sqrt(inside), jnp.sqrt(jnp.maximum(w, 0)))
+    theta = 2 * jnp.arctan2(jnp.sqrt(inside), sqrt(w))
     return eta, theta, positive, inside
 
 

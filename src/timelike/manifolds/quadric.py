@@ -10,8 +10,8 @@ from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separatio
 from timelike.manifolds.flat import _check_dim
 from timelike.numerics import atan2, cos_sqrt, difference, sinc_sqrt, sqrt, squared_arc, squared_arc_slope
 
-#: Images of the circle of time on either side: with the paper's slowest decay (α = τ₂ = 0.15)
-#: the first term left out is below 0.5 % of the sum.
+#: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
+#: (α = 0.06, τ₂ = 0.07) what is left out is below 3 % of the sum, worst half a turn in the past.
 IMAGES = 2
 
 

@@ -1,0 +1,240 @@
+"""Each safe scalar function against exact values, with its derivatives, over wide ranges."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+
+from timelike import numerics
+from timelike._struct import from_real, to_real
+from timelike.likelihoods import FermiDirac, TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, CylindricalMinkowski
+from timelike.model import Model
+
+mp = mpmath.mp.clone()
+mp.dps = 50
+
+SATURATION, SERIES = numerics.SATURATION, numerics.SERIES
+KNEE = float(np.log1p(-SATURATION))
+SIDES = np.asarray([1 - 3e-7, 1, 1 + 3e-7])  # of a seam, also in float32
+
+
+@pytest.fixture(params=[np.float64, np.float32], ids=["float64", "float32"])
+def dtype(request):
+    with jax.enable_x64(request.param is np.float64):
+        yield request.param
+
+
+def spread(low, high, count=100):
+    """Numbers of every magnitude from 10^low to 10^high."""
+    return 10.0 ** np.random.default_rng(7).uniform(low, high, count)
+
+
+def both_signs(low, high):
+    return np.concatenate([spread(low, high), -spread(low, high)])
+
+
+def exact_log1mexp(x):
+    knee, slope = mp.log1p(-mp.mpf(SATURATION)), 1 / mp.mpf(SATURATION) - 1
+    return mp.log1p(-mp.exp(x)) if x <= knee else mp.log(mp.mpf(SATURATION)) - slope * (x - knee)
+
+
+def exact_cos_sqrt(w):
+    return mp.cos(mp.sqrt(w)) if w >= 0 else mp.cosh(mp.sqrt(-w))
+
+
+def exact_sinc_sqrt(w):
+    return mp.sin(mp.sqrt(w)) / mp.sqrt(w) if w > 0 else mp.sinh(mp.sqrt(-w)) / mp.sqrt(-w)
+
+
+def exact_squared_arc(u):
+    if u <= -2:
+        return -(mp.pi**2)
+    return mp.acosh(1 + u) ** 2 if u > 0 else -(mp.acos(1 + u) ** 2)
+
+
+def squared_arc(u):
+    return numerics.squared_arc(u, u + 2)
+
+
+class Case(NamedTuple):
+    """A function, its exact twin and where to compare them."""
+
+    ours: Callable
+    exact: Callable
+    at: np.ndarray
+
+
+def near_seams(at):
+    return np.concatenate([at, SERIES * SIDES, -SERIES * SIDES])
+
+
+CASES = {
+    "log_sigmoid": Case(numerics.log_sigmoid, lambda x: -mp.log1p(mp.exp(-x)), both_signs(-10, 1.9)),
+    "softplus": Case(numerics.softplus, lambda x: mp.log1p(mp.exp(x)), both_signs(-10, 1.9)),
+    "inverse_softplus": Case(numerics.inverse_softplus, lambda y: mp.log(mp.expm1(y)), spread(-30, 2)),
+    "log1mexp": Case(
+        numerics.log1mexp,
+        exact_log1mexp,
+        np.concatenate([-spread(-3.5, 1.9), spread(-6, 1), KNEE * SIDES, -0.693 * SIDES]),
+    ),
+    "sqrt": Case(numerics.sqrt, mp.sqrt, spread(-30, 30)),
+    "cos_sqrt": Case(numerics.cos_sqrt, exact_cos_sqrt, near_seams(both_signs(-12, 3))),
+    "sinc_sqrt": Case(numerics.sinc_sqrt, exact_sinc_sqrt, near_seams(both_signs(-12, 3))),
+    "squared_arc": Case(
+        squared_arc,
+        exact_squared_arc,
+        near_seams(np.concatenate([spread(-12, 8), -spread(-12, 0.3), -2 + spread(-4, 0)])),
+    ),
+}
+
+
+def each(function):
+    return jax.jit(jax.vmap(function))
+
+
+def errors(ours, exact, at, dtype):
+    """|error| / (ε(|f| + |x f′|)): 1 is what rounding the argument and the result costs anyway."""
+    x = np.asarray(at, dtype)
+    got = np.asarray(each(ours)(x))
+    assert got.dtype == dtype
+    out = []
+    for a, g in zip(x, got, strict=True):
+        a = mp.mpf(float(a))
+        out.append(abs(mp.mpf(float(g)) - exact(a)) / (abs(exact(a)) + abs(a * mp.diff(exact, a))))
+    return np.asarray(out, float) / np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value(name, dtype):
+    # In float64 XLA's log1p, hence log1mexp, is off by up to 120 ε near log1p(−0.41).
+    assert errors(*CASES[name], dtype).max() < (120 if name == "log1mexp" and dtype == np.float64 else 2)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_slope(name, dtype):
+    # Just outside its series (sin √w / √w)′ is a difference of terms 1/w times larger.
+    ours, exact, at = CASES[name]
+    limit = 10 / SERIES if name == "sinc_sqrt" else 4
+    assert errors(jax.grad(ours), lambda x: mp.diff(exact, x), at, dtype).max() < limit
+
+
+SPECIAL = np.asarray(
+    [0.0, -0.0, *SERIES * SIDES, *-SERIES * SIDES, -2.0, -2.5, -2 + 1e-6, KNEE, 1e-30, -1e-30]
+)
+
+
+@pytest.mark.parametrize("again", [jax.grad, jax.jacfwd])
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"sqrt", "inverse_softplus"}))
+def test_first_and_second_derivatives_are_finite_everywhere(name, again, dtype):
+    at = np.concatenate([SPECIAL, both_signs(-40, 3)]).astype(dtype)
+    slope = jax.grad(CASES[name].ours)
+    assert np.isfinite(each(slope)(at)).all()
+    assert np.isfinite(each(again(slope))(at)).all()
+
+
+def test_squared_arc_has_its_second_derivative():
+    """A″ = −⅔ at z = 1, and what the exact function has on both sides."""
+    with jax.enable_x64(True):
+        at = near_seams(np.concatenate([spread(-6, 3), -spread(-6, 0.2)]))
+        got = each(jax.grad(jax.grad(squared_arc)))(at)
+        want = [float(mp.diff(exact_squared_arc, mp.mpf(u), 2)) for u in at]
+        np.testing.assert_allclose(got, want, rtol=1e-11)
+        assert jax.hessian(squared_arc)(0.0) == pytest.approx(-2 / 3)
+
+
+def test_squared_arc_ends_flat_at_the_antipode(dtype):
+    u = jnp.asarray([-2.0, -2.5, -1e3], dtype)
+    value, slope = each(jax.value_and_grad(squared_arc))(u)
+    np.testing.assert_allclose(value, -(np.pi**2), rtol=2 * np.finfo(dtype).eps)
+    assert (slope == 0).all()
+    assert numerics.squared_arc_slope(dtype(-2), dtype(1e-30)) < 2 * np.pi / np.sqrt(np.finfo(dtype).eps)
+
+
+def test_log1mexp_is_finite_and_decreasing_beyond_the_knee(dtype):
+    x = np.sort(np.concatenate([KNEE + both_signs(-7, -3), spread(-3, 3)])).astype(dtype)
+    value, slope = each(jax.value_and_grad(numerics.log1mexp))(x)
+    assert np.isfinite(value).all()
+    assert (np.diff(value) <= np.finfo(dtype).eps * abs(value[1:])).all()
+    assert (np.diff(slope) <= 0).all()
+    np.testing.assert_allclose(slope[x > KNEE + 1e-6], 1 - 1 / SATURATION, rtol=1e-6)
+
+
+def test_sqrt_and_atan2_have_slope_zero_at_the_origin(dtype):
+    zero = jnp.zeros((), dtype)
+    assert jax.value_and_grad(numerics.sqrt)(zero) == (0, 0)
+    assert jax.value_and_grad(numerics.atan2, (0, 1))(zero, -zero) == (0, (0, 0))
+
+
+def test_atan2(dtype):
+    y, x = np.random.default_rng(0).normal(size=(2, 200)).astype(dtype)
+    scale = np.repeat(np.asarray([1e-40, 1e-25, 1e-19, 1, 1e15, 1e30, 0.1, 10], dtype), 25)
+    y, x = y * scale, x * scale
+    value, (dy, dx) = each(jax.value_and_grad(numerics.atan2, (0, 1)))(y, x)
+    want = np.arctan2(y.astype(float), x.astype(float))
+    normal = np.minimum(abs(x), abs(y)) > np.finfo(dtype).tiny  # XLA flushes what is smaller
+    np.testing.assert_allclose(value[normal], want[normal], rtol=4 * np.finfo(dtype).eps)
+    assert np.isfinite(dy).all()
+    assert np.isfinite(dx).all()
+    r2 = x.astype(float) ** 2 + y.astype(float) ** 2
+    moderate = (scale > 1e-18) & (scale < 1e18)
+    np.testing.assert_allclose(dy[moderate], (x / r2)[moderate], rtol=1e-5)
+    np.testing.assert_allclose(dx[moderate], (-y / r2)[moderate], rtol=1e-5)
+
+
+def test_difference_of_squares_loses_nothing_on_the_cone(dtype):
+    """In one space dimension: x and t one to three units in the last place apart."""
+    x = np.abs(np.random.default_rng(0).normal(size=200) * 100).astype(dtype)
+    t = x * (1 + np.finfo(dtype).eps * np.random.default_rng(1).integers(-3, 4, size=200).astype(dtype))
+    got = np.asarray(jax.jit(lambda x, t: numerics.difference(x * x, t * t))(x, t))
+    want = [
+        (mp.mpf(float(a)) - mp.mpf(float(b))) * (mp.mpf(float(a)) + mp.mpf(float(b)))
+        for a, b in zip(x, t, strict=True)
+    ]
+    np.testing.assert_allclose(got, np.asarray(want, float), rtol=2 * np.finfo(dtype).eps)
+    assert jax.grad(numerics.difference, (0, 1))(dtype(0), dtype(0)) == (1, -1)
+
+
+def test_wrap_is_the_nearest_representative(dtype):
+    x = (np.random.default_rng(0).normal(size=500) * 50).astype(dtype)
+    value, (by_x, by_period) = each(jax.value_and_grad(numerics.wrap, (0, 1)))(x, jnp.full_like(x, 7))
+    turns = (x - np.asarray(value)) / 7
+    assert (abs(value) <= 3.5 * (1 + 1e-6)).all()
+    np.testing.assert_allclose(turns, np.round(turns), atol=1e-5)
+    np.testing.assert_array_equal(by_x, 1)
+    np.testing.assert_array_equal(by_period, -np.round(turns))
+
+
+MODEL = Model(CylindricalMinkowski(3, 8.0), TripleFermiDirac(0.15, 1e-3, 0.06, -0.1, 30.0))
+
+
+@pytest.mark.parametrize("tree", [MODEL, Model(AntiDeSitter(3, 2.5), FermiDirac(1e-6, 0.5, 1e-3))])
+def test_numbers_survive_the_way_to_the_real_line_and_back(tree, dtype):
+    there = to_real(tree)
+    back = from_real(there)
+    assert jax.tree.structure(back) == jax.tree.structure(tree)
+    for a, b, c in zip(*map(jax.tree.leaves, (tree, there, back)), strict=True):
+        assert np.isfinite(b)
+        np.testing.assert_allclose(c, a, rtol=8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_the_ends_of_a_share_move_by_a_millionth(alpha, dtype):
+    back = from_real(to_real(FermiDirac(alpha=alpha))).alpha
+    assert back == pytest.approx(alpha, abs=1.2e-6)
+    assert 0 < back < 1
+
+
+@pytest.mark.parametrize("x", [-1e4, -100.0, -50.0, 0.0, 50.0, 1e4])
+def test_positive_numbers_stay_positive_and_finite(x, dtype):
+    """However far an optimiser moves them on the real line."""
+    moved = from_real(jax.tree.map(lambda _: jnp.asarray(x, dtype), MODEL))
+    likelihood = moved.likelihood
+    for number in (moved.manifold.circumference, likelihood.tau1, likelihood.tau2, likelihood.k):
+        assert 0 < number < np.inf
+    assert 0 <= likelihood.alpha <= 1
+    assert likelihood.r == x
