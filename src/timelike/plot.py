@@ -6,7 +6,7 @@ or saved. Matplotlib is an extra, loaded when a picture is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,8 +97,8 @@ def landscape(
 ) -> Landscape:
     """F̃(p, q) and s² for p = `source` (the origin unless given) and q on a grid of `chart`.
 
-    `chart` is `flat_chart` unless given; on anti-de Sitter use `polar_chart`. `resolution` is the
-    number of grid points along either side of `extent`.
+    `chart` maps (t, x) to a point; it is `flat_chart` unless given, on anti-de Sitter use
+    `polar_chart`. `resolution` is the number of grid points along either side of `extent`.
     """
     p = model.manifold.origin() if source is None else source
     chart = flat_chart(model.manifold) if chart is None else chart
@@ -115,7 +115,7 @@ def landscape(
 
 
 def draw_landscape(axes: Axes, scene: Landscape, *, cone: bool = True, peak: bool = False) -> Any:
-    """Draw the probabilities as colours, with p as a dot, and return the image.
+    """Draw the probabilities as colours and return the image.
 
     `cone` draws the light cone s² = 0 as thin lines, where there is one; `peak` marks the largest
     probability with a cross.
@@ -146,7 +146,7 @@ def mark_event(axes: Axes, x: float = 0.0, t: float = 0.0, name: str = "$p$") ->
 
 
 def tfd_heatmaps(
-    alphas: Sequence[float] = (0.001, 0.02, 0.075),
+    alphas: tuple[float, float, float] = (0.001, 0.02, 0.075),
     tau1: float = 0.15,
     tau2: float = 0.05,
     *,
@@ -170,8 +170,8 @@ def tfd_heatmaps(
     ]
     scenes = [landscape(Model(m, f), extent, resolution=resolution) for m, f, _ in panels]
     with _style():
-        figure, grid = _panels(2, len(alphas), width=5.6, height=3.8)
-        for axes, scene, (_, f, title), letter in zip(grid.flat, scenes, panels, "ABCDEF", strict=False):
+        figure, grid = _panels(2, 3, width=5.6, height=3.8)
+        for axes, scene, (_, f, title), letter in zip(grid.flat, scenes, panels, "ABCDEF", strict=True):
             image = draw_landscape(axes, scene, peak=isinstance(f, TripleFermiDirac))
             mark_event(axes)
             _title(axes, letter, title)
