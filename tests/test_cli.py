@@ -1,0 +1,60 @@
+"""The command line: results on stdout, mistakes in one line on stderr with exit code 2."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from timelike import __version__
+from timelike.cli import main
+
+
+def test_version(capsys):
+    main(["--version"])
+    assert capsys.readouterr().out == f"timelike {__version__}\n"
+
+
+def test_help_lists_the_commands(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert not stop.value.code
+    assert "demo" in capsys.readouterr().out
+
+
+def test_demo_draws_and_prints(tmp_path, capsys):
+    picture = tmp_path / "demo.png"
+    main(["demo", "--out", str(picture), "--json"])
+    result = json.loads(capsys.readouterr().out)
+    assert result["picture"] == str(picture)
+    assert picture.stat().st_size > 10_000
+    near, far, past, elsewhere = result["probability"].values()
+    assert near > 0.5 > far > elsewhere > past
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "demo"),
+        (["dmo"], "dmo"),
+        (["demo", "--outt", "x"], "--outt"),
+        (["demo", "--out"], "--out"),
+        (["demo", "--out", "no-such-folder/demo.png"], "no-such-folder/demo.png: No such file"),
+        (["demo", "--out", "demo.what"], "what"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith("timelike: ")
+    assert error.count("\n") == 1
+    assert says in error
+
+
+def test_command_starts_without_jax_and_matplotlib():
+    program = "import sys, timelike.cli; assert not {'jax', 'matplotlib'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
