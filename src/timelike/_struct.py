@@ -6,8 +6,9 @@ A class decorated with `struct` holds three kinds of fields:
 - `static(...)`: a whole number fixed at compile time (a dimension, a count of images).
 - `child(kind)`: another struct, which must be of that kind.
 
-Numbers given by a user are checked once, at construction; JAX's own rebuilding of a struct
-inside `jit` and `vmap` bypasses the check.
+Fields given by a user are checked once, at construction, one by one and then by the method
+`_check_together` where the class has one; JAX's own rebuilding of a struct inside `jit` and `vmap`
+bypasses the check.
 """
 
 from __future__ import annotations
@@ -62,9 +63,9 @@ def static(
     return dataclasses.field(default=default, metadata={"static": (rule, allowed)})
 
 
-def child(kind: type) -> Any:
-    """Another struct, an instance of `kind`."""
-    return dataclasses.field(metadata={"kind": kind})
+def child(kind: type, allowed: str | None = None) -> Any:
+    """Another struct, an instance of `kind`; `allowed` says in an error message which ones are."""
+    return dataclasses.field(metadata={"kind": (kind, allowed or f"a {kind.__name__}")})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(number, static, child))
@@ -97,23 +98,41 @@ def _check(self: Any) -> None:
         value = getattr(self, f.name)
         where = f"{type(self).__name__}: {f.name}"
         if "static" in f.metadata:
-            rule, allowed = f.metadata["static"]
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or not rule(value):
-                raise ValueError(f"{where} is {value!r}; it must be {allowed}")
+            object.__setattr__(self, f.name, whole_number(where, value, *f.metadata["static"]))
         elif "kind" in f.metadata:
-            kind = f.metadata["kind"]
+            kind, allowed = f.metadata["kind"]
             if not isinstance(value, kind):
-                raise TypeError(f"{where} is {value!r}; it must be a {kind.__name__}")
+                raise TypeError(f"{where} is {show(value)}; it must be {allowed}")
         elif "domain" in f.metadata and not isinstance(value, jax.core.Tracer):
-            domain = f.metadata["domain"]
-            try:
-                array = np.asarray(value, dtype=float)
-            except (TypeError, ValueError):
-                raise TypeError(f"{where} is {value!r}; it must be {domain.allowed}") from None
-            if not np.all(domain.contains(array)):
-                raise ValueError(f"{where} is {value!r}; it must be {domain.allowed}")
+            _check_number(where, value, f.metadata["domain"])
             if isinstance(value, int | np.generic):
                 object.__setattr__(self, f.name, float(value))
+    if hasattr(self, "_check_together"):
+        self._check_together()
+
+
+def whole_number(where: str, value: Any, rule: Callable[[int], bool], allowed: str) -> int:
+    """`value` as an `int`, or a `ValueError` if it is none or breaks the rule."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not rule(int(value)):
+        raise ValueError(f"{where} is {show(value)}; it must be {allowed}")
+    return int(value)
+
+
+def _check_number(where: str, value: Any, domain: Domain) -> None:
+    kind = getattr(value, "dtype", type(value))
+    if not (jnp.issubdtype(kind, jnp.floating) or jnp.issubdtype(kind, jnp.integer)):
+        raise TypeError(f"{where} is {show(value)}; it must be {domain.allowed}, or an array of such")
+    array = np.asarray(value, dtype=float)
+    outside = np.argwhere(~domain.contains(array)).tolist()
+    if outside:
+        first = tuple(outside[0])
+        raise ValueError(f"{where}{list(first) or ''} is {array[first]}; it must be {domain.allowed}")
+
+
+def show(value: Any) -> str:
+    """`value` on one line of bounded length, for error messages."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def to_real(tree: T) -> T:

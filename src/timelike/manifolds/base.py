@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from timelike._struct import show
 from timelike.numerics import sqrt
 
 Point = Float[Array, "ambient"]
@@ -127,18 +128,26 @@ class Manifold(abc.ABC):
     def check_points(self, points: np.ndarray | Array, argument: str = "points") -> None:
         """Raise a `ValueError` that names the first row of a table which is no point of this manifold."""
         table = np.asarray(points)
+        if not jnp.issubdtype(table.dtype, jnp.floating):
+            raise TypeError(f"{argument} has dtype {table.dtype}; it must be a table of floats")
         if table.ndim != 2 or table.shape[1] != self.ambient_dim:
             raise ValueError(
                 f"{argument} has shape {table.shape}; it must be (number of points, {self.ambient_dim}) "
-                f"for {self}"
+                f"for {show(self)}"
+            )
+        bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+        if bad.size:
+            raise ValueError(
+                f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
+                f"({bad.size} such row(s))"
             )
         off = np.asarray(jax.vmap(self.residual)(jnp.asarray(table)))
-        bad = np.flatnonzero(~(np.isfinite(table).all(axis=1) & (off <= ON_SURFACE)))
+        bad = np.flatnonzero(~(off <= ON_SURFACE))
         if bad.size:
-            row = int(bad[0])
             raise ValueError(
-                f"{argument}[{row}] is {table[row]}, which is off the surface of {self} by {off[row]:.3g} "
-                f"(relative; at most {ON_SURFACE:g} is allowed) — {bad.size} such row(s); use `project` first"
+                f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}, off the surface of {show(self)} by "
+                f"{off[bad[0]]:.3g}; at most {ON_SURFACE:g} of its squared size is allowed "
+                f"({bad.size} such row(s)); use `project` first"
             )
 
     def _check_shapes(self, **vectors: Array) -> None:
@@ -147,8 +156,8 @@ class Manifold(abc.ABC):
             shape = jnp.shape(vector)
             if shape != (self.ambient_dim,):
                 raise ValueError(
-                    f"{name} has shape {shape}; it must be ({self.ambient_dim},), one point of {self} — "
-                    "use jax.vmap for many"
+                    f"{name} has shape {shape}; it must be ({self.ambient_dim},), one vector of "
+                    f"{show(self)} — use jax.vmap for many"
                 )
 
 

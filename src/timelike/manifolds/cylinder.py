@@ -21,7 +21,7 @@ class Cylinder(Manifold):
     base's own.
     """
 
-    base: Stationary = child(Stationary)
+    base: Stationary = child(Stationary, "a manifold with a time translation, such as Minkowski(3)")
     circumference: Number = number(domain=POSITIVE)
     images: int = static(default=IMAGES, minimum=0)
 

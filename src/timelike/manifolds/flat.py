@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import static, struct
+from timelike._struct import static, struct, whole_number
 from timelike.manifolds.base import Covector, Point, Scalar, Separation, Stationary, Tangent
 from timelike.numerics import difference
 
@@ -20,6 +20,10 @@ class Flat(Stationary):
 
     times: int = static(minimum=0)
     spaces: int = static(minimum=0)
+
+    def _check_together(self) -> None:
+        if self.dim < 1:
+            raise ValueError(f"Flat: times + spaces is {self.dim}; it must be ≥ 1")
 
     @property
     def dim(self) -> int:
@@ -108,16 +112,15 @@ class Flat(Stationary):
 
 def Euclidean(dim: int) -> Flat:
     """Euclidean space; coordinate 0 plays time for likelihoods that look at it."""
-    _check_dim("Euclidean", dim, 1)
-    return Flat(0, dim)
+    return Flat(0, check_dim("Euclidean", dim, 1))
 
 
 def Minkowski(dim: int) -> Flat:
     """Minkowski spacetime with one time and `dim` − 1 space dimensions (eq. 4)."""
-    _check_dim("Minkowski", dim, 1)
-    return Flat(1, dim - 1)
+    return Flat(1, check_dim("Minkowski", dim, 1) - 1)
 
 
-def _check_dim(name: str, dim: int, least: int) -> None:
-    if isinstance(dim, bool) or not isinstance(dim, int) or dim < least:
-        raise ValueError(f"{name}: dim is {dim!r}; it must be a whole number ≥ {least}, time included")
+def check_dim(name: str, dim: int, least: int) -> int:
+    """`dim` itself, or a `ValueError` if it is not a whole number ≥ `least`."""
+    allowed = f"a whole number ≥ {least}, time included"
+    return whole_number(f"{name}: dim", dim, lambda n: n >= least, allowed)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, Number, number, static, struct
+from timelike._struct import POSITIVE, Number, number, static, struct, whole_number
 from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Tangent
-from timelike.manifolds.flat import _check_dim
+from timelike.manifolds.flat import check_dim
 from timelike.numerics import atan2, cos_sqrt, difference, sinc_sqrt, sqrt, squared_arc, squared_arc_slope
 
 #: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
@@ -34,6 +34,13 @@ class Quadric(Manifold):
     kappa: int = static(choices=(-1, 1))
     radius: Number = number(default=1.0, domain=POSITIVE)
     images: int = static(default=IMAGES, minimum=0)
+
+    def _check_together(self) -> None:
+        block = "positives" if self.kappa > 0 else "negatives"
+        if getattr(self, block) < 1:
+            raise ValueError(f"Quadric: {block} is 0; it must be ≥ 1, or no point has ⟨x, x⟩ = {self.kappa}")
+        if self.dim < 1:
+            raise ValueError(f"Quadric: negatives + positives is {self.ambient_dim}; it must be ≥ 2")
 
     @property
     def dim(self) -> int:
@@ -173,14 +180,18 @@ class Quadric(Manifold):
         return jnp.where(joined, parallel, self._project_out(q, v))
 
     def residual(self, p: Point) -> Scalar:
-        """|⟨p, p⟩ − κ| / |p|²."""
+        """|⟨p, p⟩ − κ| / |p|²; 1 on the lower sheet of a quadric that has two, such as the hyperboloid."""
         self._check_shapes(p=p)
-        return jnp.abs(self._form(p, p) - self.kappa) / jnp.sum(p * p)
+        off = jnp.abs(self._form(p, p) - self.kappa) / jnp.sum(p * p)
+        two_sheets = (self.positives if self.kappa > 0 else self.negatives) == 1
+        return jnp.where(p[self._normal_axis] < 0, 1.0, off) if two_sheets else off
 
     def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
-        """All coordinates but the normal one."""
+        """All coordinates but the normal one; on the circle of time the future lies towards −x₀."""
         if self.kappa > 0:
             return jnp.concatenate([coordinates, jnp.zeros(1, coordinates.dtype)])
+        if self._has_circle:
+            coordinates = coordinates.at[0].multiply(-1)
         return jnp.concatenate([jnp.zeros(1, coordinates.dtype), coordinates])
 
 
@@ -191,33 +202,28 @@ def _rescale(block: Array, other: Array) -> Array:
 
 def Sphere(dim: int, radius: Number = 1.0) -> Quadric:
     """The sphere S^`dim` of the given radius."""
-    _check_dim("Sphere", dim, 1)
-    return Quadric(0, dim + 1, 1, radius)
+    return Quadric(0, check_dim("Sphere", dim, 1) + 1, 1, radius)
 
 
 def Hyperboloid(dim: int, radius: Number = 1.0) -> Quadric:
     """Hyperbolic space H^`dim` as the upper sheet of a hyperboloid, curvature −1/radius²."""
-    _check_dim("Hyperboloid", dim, 1)
-    return Quadric(1, dim, -1, radius)
+    return Quadric(1, check_dim("Hyperboloid", dim, 1), -1, radius)
 
 
 def DeSitter(dim: int, radius: Number = 1.0) -> Quadric:
     """De Sitter spacetime with one time and `dim` − 1 ≥ 1 space dimensions."""
-    _check_dim("DeSitter", dim, 2)
-    return Quadric(1, dim, 1, radius)
+    return Quadric(1, check_dim("DeSitter", dim, 2), 1, radius)
 
 
 def AntiDeSitter(dim: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
     """Anti-de Sitter spacetime with one (circular) time and `dim` − 1 space dimensions (eq. 6)."""
-    _check_dim("AntiDeSitter", dim, 1)
-    return Quadric(2, dim - 1, -1, radius, images)
+    return Quadric(2, check_dim("AntiDeSitter", dim, 1) - 1, -1, radius, images)
 
 
 def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
     """⟨x, x⟩ = −1 with `times` time and `spaces` space dimensions; (0, n) is H^n, (1, n) is AdS."""
-    if not all(isinstance(n, int) and n >= 0 for n in (times, spaces)) or times + spaces < 1:
-        raise ValueError(
-            f"PseudoHyperboloid: (times, spaces) is ({times!r}, {spaces!r}); both must be whole numbers ≥ 0 "
-            "with a sum ≥ 1"
-        )
+    for name, count in (("times", times), ("spaces", spaces)):
+        whole_number(f"PseudoHyperboloid: {name}", count, lambda n: n >= 0, "a whole number ≥ 0")
+    if times + spaces < 1:
+        raise ValueError("PseudoHyperboloid: times + spaces is 0; it must be ≥ 1")
     return Quadric(times + 1, spaces, -1, radius, images)

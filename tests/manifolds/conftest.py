@@ -1,0 +1,37 @@
+"""Every geometry of `MANIFOLDS`: with its defaults, with other numbers, and in other dimensions."""
+
+from collections.abc import Callable
+
+import pytest
+from samples import number_fields, with_numbers
+
+from timelike.manifolds import MANIFOLDS, Cylinder, Manifold, Quadric
+
+
+def smallest(make: Callable[..., Manifold]) -> Manifold:
+    """The lowest dimension there is: 1, or 2 where the signature needs it."""
+    try:
+        return make(1)
+    except ValueError:
+        return make(2)
+
+
+IN_3D = {f"{name}-3": make(3) for name, make in MANIFOLDS.items()}
+SCALED = {f"{name}-scaled": with_numbers(m, 4.5) for name, m in IN_3D.items() if number_fields(m)}
+OTHER_DIMS = {f"{name}-smallest": smallest(make) for name, make in MANIFOLDS.items()}
+OTHER_DIMS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "hyperboloid", "anti-de-sitter")}
+
+#: What a test's argument runs over. A program is compiled once for all numbers but anew for every
+#: dimension, so only the quick axioms look at other dimensions than 3.
+ARGUMENTS = {
+    "plain": IN_3D,
+    "m": IN_3D | SCALED,
+    "any_dim": IN_3D | SCALED | OTHER_DIMS,
+    "quadric": {name: m for name, m in (IN_3D | SCALED).items() if isinstance(m, Quadric)},
+    "cylinder": {name: m for name, m in (IN_3D | SCALED).items() if isinstance(m, Cylinder)},
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for argument in ARGUMENTS.keys() & metafunc.fixturenames:
+        metafunc.parametrize(argument, ARGUMENTS[argument].values(), ids=ARGUMENTS[argument].keys())
