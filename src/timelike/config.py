@@ -1,0 +1,86 @@
+"""Training settings, checked when they are made."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from timelike.engine import Plan
+from timelike.optimizers import OPTIMIZERS
+from timelike.sampling import Negatives
+
+SELECTIONS = ("valid", "test", "last")
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """How to train. The defaults are the paper's, with its smallest batches enlarged.
+
+    The loss is summed over a batch, so the learning rate does not depend on the batch size.
+    """
+
+    #: Passes over the edges.
+    epochs: int = 100
+    #: Positive edges per step; each brings its negatives. The paper uses 2 to 50.
+    batch_size: int = 16
+    #: Step size λ of eq. 3.
+    learning_rate: float = 0.02
+    #: Which non-edges to draw, and how many per edge.
+    negatives: Negatives = dataclasses.field(default_factory=lambda: Negatives(uniform=4))
+    #: "sgd" (the paper's pseudo-Riemannian SGD), "adam" or "adagrad".
+    optimizer: str = "sgd"
+    #: First epochs, run at a hundredth of the learning rate.
+    burn_in: int = 10
+    #: Half-width of the patch around the origin where points start.
+    init_scale: float = 0.01
+    #: Longest gradient of a node in one step (tangent norm); infinite: not clipped.
+    clip: float = math.inf
+    #: Which epoch to keep: best validation AP ("valid"; the last one if there are no validation
+    #: pairs), best test AP ("test": the paper's protocol, which peeks) or the last.
+    select: str = "valid"
+    #: Stop after this many epochs without a better score; None: never.
+    patience: int | None = None
+    #: All randomness comes from this number.
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        at_least = {"epochs": 1, "batch_size": 1, "burn_in": 0, "seed": 0, "patience": 1}
+        for name, least in at_least.items():
+            value = getattr(self, name)
+            if value is None and name == "patience":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"Config: {name} is {value!r}; it must be a whole number ≥ {least}")
+        for name in ("learning_rate", "init_scale", "clip"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"Config: {name} is {value!r}; it must be a number > 0")
+        for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"Config: {name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
+                )
+        if not isinstance(self.negatives, Negatives):
+            raise TypeError(f"Config: negatives is {self.negatives!r}; it must be a Negatives(…)")
+
+    def plan(self, has_valid: bool, has_test: bool) -> Plan:
+        """The part that is fixed when an epoch is compiled."""
+        if self.select == "test" and not has_test:
+            raise ValueError('Config: select is "test" but no test pairs were given')
+        select = "last" if self.select == "valid" and not has_valid else self.select
+        if self.patience is not None and select == "last":
+            raise ValueError(f"Config: patience is {self.patience} but there are no validation pairs to watch")
+        return Plan(
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            burn_in=self.burn_in,
+            negatives=self.negatives,
+            optimizer=self.optimizer,
+            select=select,
+            patience=self.patience,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for provenance and checkpoints."""
+        return dataclasses.asdict(self)

@@ -1,0 +1,110 @@
+"""Pseudo-Riemannian steps: optax transformations of tangent vectors, then the exponential map.
+
+A step sees only the rows of the table that a batch touches. Each row's covector becomes a descent
+tangent (`Manifold.gradient`), is clipped, goes through an optax transformation, is made tangent
+again and is followed along the geodesic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+from timelike.manifolds.base import Manifold
+from timelike.numerics import once
+
+Rows = Float[Array, "rows ambient"]
+
+#: The one list of optimisers: name → optax transformation of gradients into directions.
+OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
+    "sgd": optax.identity,
+    "adam": lambda: optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8),
+    "adagrad": lambda: optax.scale_by_rss(initial_accumulator_value=0.1, eps=1e-7),
+}
+
+#: A tangent step longer than this (Euclidean norm) is shortened: cosh and sinh of a long step on a
+#: quadric overflow, and no linearisation holds that far.
+MAX_STEP = 1.0
+
+
+class Step(NamedTuple):
+    """What an update needs besides the rows themselves; numbers may be traced and vmapped."""
+
+    learning_rate: Float[Array, ""]
+    clip: Float[Array, ""]
+
+
+def schedule(epoch: Array, epochs: int, burn_in: int) -> Array:
+    """The factor on the learning rate: 0.01 in the first `burn_in` epochs, then linear from 1 to ¼.
+
+    The line runs over all epochs, so the rate after the burn-in is that of its epoch.
+    """
+    progress = epoch / max(epochs - 1, 1)
+    return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - 0.75 * progress)
+
+
+def update_rows(
+    manifold: Manifold,
+    optimizer: optax.GradientTransformation,
+    step: Step,
+    points: Rows,
+    covectors: Rows,
+    state: Any,
+) -> tuple[Rows, Any, Float[Array, "rows"]]:
+    """One pseudo-Riemannian step of every row: (new points, new optimiser rows, gradient norms)."""
+    gradients = jax.vmap(manifold.gradient)(points, covectors)
+    norms = _norms(gradients)
+    clipped = _shorten(norms, step.clip)
+    if not jax.tree.leaves(state):  # no memory: the direction is the gradient, tangent and of known norm
+        size = step.learning_rate * clipped
+        tangents = -(size * _shorten(size * norms, MAX_STEP))[:, None] * gradients
+        return jax.vmap(manifold.exp)(points, tangents), state, norms
+    directions, state = optimizer.update(clipped[:, None] * gradients, state, points)
+    tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
+    tangents = _shorten(_norms(tangents), MAX_STEP)[:, None] * tangents
+    new_points = jax.vmap(manifold.exp)(points, tangents)
+    return new_points, _transport_momenta(manifold, points, new_points, state), norms
+
+
+def _norms(vectors: Rows) -> Float[Array, "rows"]:
+    return jnp.sqrt(jnp.sum(vectors * vectors, axis=-1))
+
+
+def _shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:
+    """The factors that make vectors of these norms no longer than `longest`."""
+    return once(jnp.minimum(1.0, longest / jnp.maximum(norms, 1e-30)))
+
+
+def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state: Any) -> Any:
+    """Adam's first moment is a tangent vector: carry it along the step."""
+    if isinstance(state, optax.ScaleByAdamState):
+        return state._replace(mu=jax.vmap(manifold.transport)(points, new_points, state.mu))
+    return state
+
+
+def take_rows(state: Any, rows: Int[Array, "rows"]) -> Any:
+    """The optimiser state of some rows: tables are indexed, counters are shared."""
+    return jax.tree.map(lambda x: x[rows] if x.ndim == 2 else x, state)
+
+
+def put_rows(state: Any, rows: Int[Array, "rows"], new: Any) -> Any:
+    """The optimiser state with some rows replaced."""
+    return jax.tree.map(lambda x, y: x.at[rows].set(y) if x.ndim == 2 else y, state, new)
+
+
+def sum_repeated(
+    slots: Int[Array, "nodes"], rows: Int[Array, "rows"], values: Rows
+) -> tuple[Int[Array, "nodes"], Rows]:
+    """Give every entry of `rows` the sum of `values` over all entries with the same row.
+
+    `slots` is scratch space, one number per node: each row is pointed at one of its entries, the
+    values are added up there and read back. It needs no sort, no table-sized buffer and no reset.
+    """
+    slots = slots.at[rows].set(jnp.arange(rows.shape[0], dtype=slots.dtype))
+    entry = slots[rows]
+    return slots, jnp.zeros_like(values).at[entry].add(values)[entry]

@@ -1,0 +1,231 @@
+"""What a training step sees: a shuffled edge and its negatives, as pure functions of a key.
+
+Everything here runs on the device inside a compiled epoch. Edges are rows sorted by source, so
+"is (i, j) an edge?" is a binary search in one row: no N×N matrix, no 64-bit keys.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int, Key
+
+from timelike.graph import DiGraph
+
+Nodes = Int[Array, "*shape"]
+
+#: A candidate that hits a training edge is drawn again at most this often, then left out. Only
+#: nodes linked to nearly everybody get that far.
+MAX_DRAWS = 16
+
+#: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
+ROUNDS = 4
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["sources", "targets", "weights", "row_starts", "listed_sources", "listed_targets"],
+    meta_fields=["halvings"],
+)
+@dataclasses.dataclass(frozen=True)
+class EdgeTable:
+    """Training edges on the device, and optionally listed non-edges to draw from.
+
+    `weights` is empty for an unweighted graph; `halvings` bounds the binary search in a row.
+    """
+
+    sources: Int[Array, "edges"]
+    targets: Int[Array, "edges"]
+    weights: Array
+    row_starts: Int[Array, "nodes_plus_1"]
+    listed_sources: Int[Array, "listed"]
+    listed_targets: Int[Array, "listed"]
+    halvings: int
+
+    @classmethod
+    def build(cls, graph: DiGraph, non_edges: np.ndarray | None = None) -> EdgeTable:
+        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device."""
+        listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
+        weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
+        arrays = (graph.sources, graph.targets, weights, graph.row_starts, listed[:, 0], listed[:, 1])
+        longest = int(np.max(np.diff(graph.row_starts), initial=0))
+        return cls(*(jnp.asarray(a) for a in arrays), halvings=longest.bit_length())
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges."""
+        return self.sources.shape[0]
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes."""
+        return self.row_starts.shape[0] - 1
+
+    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+        """Whether each pair is an edge, by binary search in the source's row."""
+        low, end = self.row_starts[sources], self.row_starts[sources + 1]
+        high, last = end, self.num_edges - 1
+        for _ in range(self.halvings):
+            middle = (low + high) // 2
+            right = (low < high) & (self.targets[jnp.minimum(middle, last)] < targets)
+            low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
+        return (low < end) & (self.targets[jnp.minimum(low, last)] == targets)
+
+
+@dataclasses.dataclass(frozen=True)
+class Negatives:
+    """How many non-edges of which kind go with every positive edge s → t.
+
+    `uniform` pairs of any two nodes; `target`: s with another target; `source`: another source
+    with t (take some of both to corrupt either side); `degree`: the source of one random edge
+    with the target of another, so hubs come often; `reversed`: t → s; `listed`: drawn from the
+    non-edges that were given. Pairs that are training edges, or a node with itself, are drawn again.
+    """
+
+    uniform: int = 0
+    target: int = 0
+    source: int = 0
+    degree: int = 0
+    reversed: int = 0
+    listed: int = 0
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ValueError(f"Negatives: {field.name} is {value!r}; it must be a whole number ≥ 0")
+        if self.reversed > 1:
+            raise ValueError(f"Negatives: reversed is {self.reversed}; an edge has one reverse, so 0 or 1")
+
+    @property
+    def total(self) -> int:
+        """Negatives per positive."""
+        return sum(dataclasses.astuple(self))
+
+    @property
+    def wiring(self) -> tuple[tuple[int, int], ...]:
+        """(source, target) columns of the positive and then of each negative pair.
+
+        An example is a row of node numbers: s, t, then the nodes that were drawn. Corrupted pairs
+        share s or t with the positive, so fewer rows of the table are touched.
+        """
+        pairs, next_column = [(0, 1)], 2
+        for kind, count in dataclasses.asdict(self).items():
+            for _ in range(count):
+                if kind == "reversed":
+                    pairs.append((1, 0))
+                elif kind == "target":
+                    pairs.append((0, next_column))
+                elif kind == "source":
+                    pairs.append((next_column, 1))
+                else:
+                    pairs.append((next_column, next_column + 1))
+                next_column = max(next_column, *(c + 1 for c in pairs[-1]))
+        return tuple(pairs)
+
+
+class Examples(NamedTuple):
+    """A block of training examples: node columns, per-pair masks, and how many draws were rejected."""
+
+    nodes: Int[Array, "*shape columns"]
+    use: Bool[Array, "*shape pairs"]
+    weights: Array
+    rejected: Int[Array, ""]
+
+
+def draw_examples(
+    key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
+) -> Examples:
+    """Positives by edge number (numbers past the last edge are padding) with fresh negatives."""
+    real = edge_ids < table.num_edges
+    ids = jnp.minimum(edge_ids, table.num_edges - 1)
+    s, t = table.sources[ids], table.targets[ids]
+    weights = jnp.where(real, table.weights[ids] if table.weights.shape[0] else 1.0, 0.0)
+    nodes, use, rejected = [s, t], [real], jnp.zeros((), jnp.int32)
+    for number, (kind, count) in enumerate(dataclasses.asdict(kinds).items()):
+        for copy in range(count):
+            a, b, good, wasted = _draw(jax.random.fold_in(key, 64 * number + copy), table, kind, s, t, real)
+            nodes += {"reversed": [], "target": [b], "source": [a]}.get(kind, [a, b])
+            use.append(good)
+            rejected += wasted
+    return Examples(jnp.stack(nodes, axis=-1), jnp.stack(use, axis=-1), weights, rejected)
+
+
+def _draw(
+    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes, real: Bool[Array, "*shape"]
+) -> tuple[Nodes, Nodes, Bool[Array, "*shape"], Int[Array, ""]]:
+    """One non-edge of a kind per example: (source, target, found one, draws rejected)."""
+    if kind == "reversed":
+        bad = table.contains(t, s) | (s == t)
+        return t, s, real & ~bad, jnp.sum(bad & real, dtype=jnp.int32)
+
+    def attempt(carry: tuple) -> tuple:
+        tries, a, b, bad, wasted = carry
+        new_a, new_b = _candidates(jax.random.fold_in(key, tries), table, kind, s, t)
+        a, b = jnp.where(bad, new_a, a), jnp.where(bad, new_b, b)
+        bad = bad & (table.contains(a, b) | (a == b))
+        return tries + 1, a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
+
+    start = (0, s, t, real, jnp.zeros((), jnp.int32))
+    _, a, b, bad, wasted = jax.lax.while_loop(lambda c: (c[0] < MAX_DRAWS) & jnp.any(c[3]), attempt, start)
+    return a, b, real & ~bad, wasted
+
+
+def _candidates(
+    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes
+) -> tuple[Nodes, Nodes]:
+    first, second = jax.random.split(key)
+    if kind == "degree":
+        edges = table.num_edges
+        return table.sources[below(first, s.shape, edges)], table.targets[below(second, s.shape, edges)]
+    if kind == "listed":
+        entry = below(first, s.shape, table.listed_sources.shape[0])
+        return table.listed_sources[entry], table.listed_targets[entry]
+    a = s if kind == "target" else below(first, s.shape, table.num_nodes)
+    b = t if kind == "source" else below(second, s.shape, table.num_nodes)
+    return a, b
+
+
+def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+    """Random whole numbers in [0, bound), one word of bits each (bias below bound / 2³²)."""
+    return (jax.random.bits(key, shape, jnp.uint32) % jnp.uint32(bound)).astype(jnp.int32)
+
+
+class Shuffle(NamedTuple):
+    """A pseudo-random permutation of `rows`·`columns` positions that is computed, not stored.
+
+    A Feistel network on the grid (row, column): each round shifts the column by a random function
+    of the row and the row by one of the column. One pass costs a few nanoseconds per number where
+    a sort on the device costs hundreds.
+    """
+
+    by_row: Int[Array, "rounds rows"]
+    by_column: Int[Array, "rounds columns"]
+
+    @classmethod
+    def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
+        """A fresh permutation of at least `count` positions (at most about √count more)."""
+        rows = max(1, int(np.sqrt(count)))
+        columns = -(-count // rows)
+        first, second = jax.random.split(key)
+        return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
+
+    @property
+    def size(self) -> int:
+        """How many positions are permuted."""
+        return self.by_row.shape[1] * self.by_column.shape[1]
+
+    def __call__(self, position: Int[Array, "*shape"]) -> Int[Array, "*shape"]:
+        """Where each position goes; positions past `size` stay past it."""
+        rows, columns = self.by_row.shape[1], self.by_column.shape[1]
+        inside = jnp.minimum(position, self.size - 1)
+        row, column = inside // columns, inside % columns
+        for by_row, by_column in zip(self.by_row, self.by_column, strict=True):
+            column = (column + by_row[row]) % columns
+            row = (row + by_column[column]) % rows
+        return jnp.where(position < self.size, row * columns + column, self.size)
