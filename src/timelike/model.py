@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
 from timelike._struct import child, struct
 from timelike.likelihoods import Likelihood
-from timelike.manifolds.base import Manifold, Point, Scalar
-from timelike.numerics import log1mexp
+from timelike.manifolds.base import Manifold, Point, Scalar, Separation
+from timelike.numerics import log1mexp, log_sum_exp
 
 
 @struct
@@ -37,14 +36,17 @@ class Model:
 
     def log_probs(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
         """(`log_prob`, `log_prob_not`), sharing the work."""
-        separation = self.manifold.separation(p, q)
+        return self.from_separation(self.manifold.separation(p, q))
+
+    def from_separation(self, separation: Separation) -> tuple[Scalar, Scalar]:
+        """(`log_prob`, `log_prob_not`) of a pair of which only the separation is known."""
         if not self.likelihood.decays_in_time:
             separation = separation.nearest
         if separation.time.shape[-1] == 1:
             log_prob = self.likelihood.log_prob(separation)[0]
             log_prob_not = self.likelihood.log_prob_not(separation)[0]
         else:
-            log_prob = jax.nn.logsumexp(self.likelihood.log_prob(separation), axis=-1)
+            log_prob = log_sum_exp(self.likelihood.log_prob(separation))
             log_prob_not = log1mexp(log_prob)
         return jnp.minimum(log_prob, 0), log_prob_not
 

@@ -6,20 +6,37 @@ everywhere (of second order where the tests need Hessians).
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 Scalar = Float[Array, "*shape"]
 
 #: `log1mexp` is exact while 1 − F ≥ SATURATION and follows its tangent beyond: a wrapped
 #: probability can pass 1, where log(1 − F) does not exist. The tangent keeps pushing such a
-#: pair apart with the bounded slope −1/SATURATION, where a clip would leave it stuck.
+#: pair apart with the bounded slope 1 − 1/SATURATION, where a clip would leave it stuck.
 SATURATION = 1e-3
 
 #: Below this |argument| a quotient such as θ/sin θ is taken from its Taylor series. With eight
 #: terms the first one dropped is below 1e-16.
 SERIES = 1e-2
+
+
+def once(x: Scalar) -> Scalar:
+    """x itself, computed once.
+
+    On a CPU, XLA likes to fuse a number that belongs to a pair into the loop over the pair's
+    coordinates, and then computes its cosines and series again for every coordinate. It never fuses
+    a sum that way, so x + 0 is written as one. (It drops `optimization_barrier` before it fuses.)
+    """
+    return jax.lax.platform_dependent(x, cpu=_plus_zero, default=lambda y: y)
+
+
+def _plus_zero(x: Scalar) -> Scalar:
+    return jnp.sum(jnp.stack([x, jnp.zeros_like(x)], axis=-1), axis=-1)
 
 
 @jax.custom_jvp
@@ -32,6 +49,12 @@ def log_sigmoid(x: Scalar) -> Scalar:
 def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     (x,), (dx,) = primals, tangents
     return log_sigmoid(x), jax.nn.sigmoid(-x) * dx
+
+
+def log_sum_exp(x: Scalar) -> Scalar:
+    """log Σ eˣ over the last axis, for finite x."""
+    top = (jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True)))
+    return top[..., 0] + jnp.log(jnp.sum(jnp.exp(x - top), axis=-1))
 
 
 def softplus(x: Scalar) -> Scalar:
@@ -88,6 +111,21 @@ def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     return atan2(y, x), (x * inverse) * dy - (y * inverse) * dx
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
+def square_sum(x: Float[Array, "n"], start: int, stop: int) -> Float[Array, ""]:
+    """Σ xᵢ² over start ≤ i < stop, with the derivative as one masked product instead of padded slices."""
+    part = x[start:stop]
+    return jnp.sum(part * part)
+
+
+@square_sum.defjvp
+def _square_sum_jvp(start, stop, primals, tangents):  # type: ignore[no-untyped-def]
+    (x,), (dx,) = primals, tangents
+    axis = np.arange(x.shape[0])
+    inside = jnp.where((start <= axis) & (axis < stop), x, 0)
+    return square_sum(x, start, stop), 2 * jnp.sum(inside * dx)
+
+
 @jax.custom_jvp
 def difference(a: Scalar, b: Scalar) -> Scalar:
     """a − b for squares a, b ≥ 0, as (√a − √b)(√a + √b); the derivative is da − db.
@@ -136,7 +174,7 @@ def squared_arc(u: Scalar, w: Scalar) -> Scalar:
 @squared_arc.defjvp
 def _squared_arc_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     u, w = primals
-    return squared_arc(u, w), squared_arc_slope(u, w) * tangents[0]
+    return squared_arc(u, w), once(squared_arc_slope(u, w)) * tangents[0]
 
 
 def squared_arc_slope(u: Scalar, w: Scalar) -> Scalar:

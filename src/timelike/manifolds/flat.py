@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from timelike._struct import static, struct, whole_number
 from timelike.manifolds.base import Covector, Point, Scalar, Separation, Stationary, Tangent
-from timelike.numerics import difference
+from timelike.numerics import difference, square_sum
 
 
 @struct
@@ -58,13 +59,12 @@ class Flat(Stationary):
     def separation_at(self, p: Point, q: Point, shifts: Float[Array, "images"]) -> Separation:
         """The separation of p from the images of q whose time coordinate is shifted by `shifts`."""
         delta = q - p
-        time = delta[0] + shifts
-        square = delta * delta
-        spaces = jnp.sum(square[max(self.times, 1) :])
+        time = jnp.sum(jnp.where(np.arange(self.dim) == 0, delta, 0)) + shifts
+        spaces = square_sum(delta, max(self.times, 1), self.dim)
         if self.times == 0:
             return Separation(spaces + time**2, time)
-        other_times = jnp.sum(square[1 : self.times])
-        return Separation(difference(spaces, time**2 + other_times), time)
+        times = time**2 if self.times == 1 else time**2 + square_sum(delta, 1, self.times)
+        return Separation(difference(spaces, times), time)
 
     def translate(self, p: Point, shift: Scalar) -> Point:
         """p moved by `shift` along the time coordinate, an isometry."""
