@@ -51,7 +51,7 @@ def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     return log_sigmoid(x), jax.nn.sigmoid(-x) * dx
 
 
-def log_sum_exp(x: Scalar) -> Scalar:
+def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
     """log Σ eˣ over the last axis, for finite x."""
     top = (jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True)))
     return top[..., 0] + jnp.log(jnp.sum(jnp.exp(x - top), axis=-1))
@@ -127,7 +127,7 @@ def _square_sum_jvp(start, stop, primals, tangents):  # type: ignore[no-untyped-
 
 
 @jax.custom_jvp
-def difference(a: Scalar, b: Scalar) -> Scalar:
+def difference(a: Float[Array, "*#shape"], b: Float[Array, "*#shape"]) -> Float[Array, "..."]:
     """a − b for squares a, b ≥ 0, as (√a − √b)(√a + √b); the derivative is da − db.
 
     With a = |Δx|² and b = Δt² this is the interval. Where √a and √b are exact (one space

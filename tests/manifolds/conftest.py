@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from samples import number_fields, with_numbers
 
-from timelike.manifolds import MANIFOLDS, Cylinder, Manifold, Quadric
+from timelike.manifolds import MANIFOLDS, Cylinder, Flat, Manifold, Quadric
 
 
 def smallest(make: Callable[..., Manifold]) -> Manifold:
@@ -18,15 +18,16 @@ def smallest(make: Callable[..., Manifold]) -> Manifold:
 
 IN_3D = {f"{name}-3": make(3) for name, make in MANIFOLDS.items()}
 SCALED = {f"{name}-scaled": with_numbers(m, 4.5) for name, m in IN_3D.items() if number_fields(m)}
-OTHER_DIMS = {f"{name}-smallest": smallest(make) for name, make in MANIFOLDS.items()}
-OTHER_DIMS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "hyperboloid", "anti-de-sitter")}
+OTHERS = {f"{name}-smallest": smallest(make) for name, make in MANIFOLDS.items()}
+OTHERS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "anti-de-sitter")}
+OTHERS |= {"two-time-flat": Flat(2, 1), "two-time-de-sitter": Quadric(2, 2, 1)}
 
 #: What a test's argument runs over. A program is compiled once for all numbers but anew for every
-#: dimension, so only the quick axioms look at other dimensions than 3.
+#: dimension and signature, so only the quick axioms look at the others.
 ARGUMENTS = {
     "plain": IN_3D,
     "m": IN_3D | SCALED,
-    "any_dim": IN_3D | SCALED | OTHER_DIMS,
+    "any_dim": IN_3D | SCALED | OTHERS,
     "quadric": {name: m for name, m in (IN_3D | SCALED).items() if isinstance(m, Quadric)},
     "cylinder": {name: m for name, m in (IN_3D | SCALED).items() if isinstance(m, Cylinder)},
 }

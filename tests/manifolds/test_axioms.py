@@ -148,6 +148,7 @@ def test_cylinder_forgets_whole_turns(cylinder):
         assert_close(each("separation", cylinder, p + shift, q), separation, 1e-11)
         assert_close(each("separation", cylinder, p, q + shift), separation, 1e-11)
         assert_close(each("project", cylinder, p + shift), p, 1e-11)
+        assert_close(each("log", cylinder, p, q + shift), each("log", cylinder, p, q), 1e-11)
 
 
 @pytest.mark.usefixtures("x64")

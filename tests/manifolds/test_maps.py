@@ -30,11 +30,11 @@ def test_the_gradient_of_a_riemannian_space_is_the_raised_covector(m):
 @pytest.mark.usefixtures("x64")
 def test_ten_thousand_steps_stay_on_the_surface(m):
     noise = vectors(m, 0, 10_000)
-    for dtype, tolerance in (("float32", 1e-5), ("float64", 1e-12)):
+    for dtype in ("float32", "float64"):
         end, off = walk(m, m.origin().astype(dtype), noise.astype(dtype))
         assert end.dtype == dtype
         assert np.linalg.norm(end - m.origin()) > 0.1
-        assert off <= tolerance
+        assert off <= 8 * np.finfo(dtype).eps  # 1e-6 and 2e-15: rounding does not build up
 
 
 @jax.jit
@@ -130,12 +130,12 @@ def test_init_is_a_reproducible_small_patch(plain):
     m = plain
     keys = jax.random.split(jax.random.key(7), 64)
     p = each("init", m, keys)
-    offset = np.abs(p - m.origin())
+    offset = p - np.asarray(m.origin())
     assert p.dtype == m.origin().dtype == np.float32
     assert (p == each("init", m, keys)).all()
     assert len(np.unique(p, axis=0)) == len(keys)
-    assert offset.max() <= 0.0101
-    assert (offset.max(axis=0) > 0.009).sum() == m.dim
-    m.check_points(p)
+    assert np.abs(offset).max() <= 0.0101
+    assert (offset.max(axis=0) > 0.005).sum() == (offset.min(axis=0) < -0.005).sum() == m.dim
+    assert each("residual", m, p).max() < 1e-6
     with jax.enable_x64(True):
         assert jax.eval_shape(m.init, keys[0]).dtype == np.float64

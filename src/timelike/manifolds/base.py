@@ -115,7 +115,7 @@ class Manifold(abc.ABC):
         """√|s²| of the nearest image."""
         return sqrt(jnp.abs(self.separation(p, q).nearest.interval[0]))
 
-    def geodesic(self, p: Point, q: Point, t: Scalar) -> Point:
+    def geodesic(self, p: Point, q: Point, t: Scalar | float) -> Point:
         """The point at parameter t on the geodesic from p (t = 0) to q (t = 1)."""
         return self.exp(p, t * self.log(p, q))
 

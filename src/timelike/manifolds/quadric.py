@@ -88,7 +88,7 @@ class Quadric(Manifold):
         return np.where(np.arange(self.ambient_dim) < self.negatives, -1, 1)
 
     def _flip(self, v: Array) -> Array:
-        return self._signs.astype(v.dtype) * v
+        return v * self._signs.astype(v.dtype)
 
     def _form(self, x: Array, y: Array) -> Scalar:
         return jnp.sum(self._flip(x) * y)
