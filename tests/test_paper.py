@@ -166,6 +166,20 @@ def test_eq12_on_the_light_cone_and_at_the_antipode(precision, t):
     precision.agree(AntiDeSitter(3).separation(q, -q).interval, [-(mp.pi**2)])
 
 
+@pytest.mark.parametrize("t", [0.3, 1.5, 1.7, 3.0])
+def test_eq12_has_the_slope_and_curvature_of_a_squared_length(precision, t):
+    """Along the closed geodesic (cos t, −sin t) of unit speed s² = −t²."""
+
+    def interval(t):
+        p, q = jnp.asarray([1, 0, 0], precision.dtype), jnp.stack([jnp.cos(t), -jnp.sin(t), 0 * t])
+        return AntiDeSitter(2).separation(p, q).interval[0]
+
+    got = [
+        jax.jit(f)(precision.array(t)) for f in (interval, jax.grad(interval), jax.grad(jax.grad(interval)))
+    ]
+    precision.agree(jnp.stack(got), [-(t**2), -2 * t, -2], scale=10)
+
+
 def test_eq13_anti_de_sitter_exponential_map(precision, rng):
     seen = set()
     for p, v in zip(ads_points(rng, 40), 0.7 * rng.normal(size=(40, 5)), strict=True):

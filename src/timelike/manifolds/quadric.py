@@ -109,9 +109,11 @@ class Quadric(Manifold):
         the surface both have the same derivative, which is taken along q − p.
         """
         u = -self.kappa * self._chord(q - p) / 2
-        w = jax.lax.stop_gradient(self.kappa * self._chord(q + p) / 2)
+        w = self.kappa * self._chord(q + p) / 2
         far = u < -1
-        return u + jax.lax.stop_gradient(jnp.where(far, w - 2 - u, 0)), jnp.where(far, w, u + 2)
+        minus, plus = jax.lax.stop_gradient((jnp.where(far, w - 2, u), jnp.where(far, w, u + 2)))
+        slope = u - jax.lax.stop_gradient(u)  # 0, with the derivative of u, which both share
+        return minus + slope, plus + slope
 
     def origin(self) -> Point:
         """(1, 0, …, 0) for κ = −1 and (0, …, 0, 1) for κ = +1."""

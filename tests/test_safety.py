@@ -1,0 +1,199 @@
+"""No NaN and no infinity, and float32 as good as its rounding allows, over millions of random pairs.
+
+Everything in `MANIFOLDS` and `LIKELIHOODS` is covered. All likelihoods share one compiled function
+per manifold: the sum of their log-probabilities, and each gradient of it, is finite only if every
+term is.
+"""
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from timelike._struct import POSITIVE, UNIT
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import MANIFOLDS, Cylinder, Quadric
+from timelike.model import Model
+from timelike.numerics import squared_arc_slope
+
+DIM = 4
+EPSILON = float(np.finfo(np.float32).eps)
+DRAWS = 24  # uniform random numbers for one pair, and as many for its models
+
+
+class Draws:
+    """A vector of uniform random numbers, handed out piece by piece."""
+
+    def __init__(self, numbers):
+        self.numbers, self.used = numbers, 0
+
+    def __call__(self, count=None):
+        self.used += count or 1
+        assert self.used <= DRAWS
+        taken = self.numbers[self.used - (count or 1) : self.used]
+        return taken if count else taken[0]
+
+
+def models(manifold, u, coldest):
+    """One random model per likelihood: temperatures from `coldest` to 3, every tenth the coldest."""
+
+    def draw(kind):
+        domains = {f.name: f.metadata["domain"] for f in dataclasses.fields(kind)}
+        uniform = u(len(domains))
+        positive = jnp.maximum(3 * (coldest / 3) ** (1.1 * uniform), coldest)
+        share, real = jnp.clip(1.1 * uniform - 0.05, 0, 1), uniform - 0.5
+        pick = {id(POSITIVE): positive, id(UNIT): share}
+        return kind(**{name: pick.get(id(d), real)[i] for i, (name, d) in enumerate(domains.items())})
+
+    size = jnp.exp(3 * u() - 1)
+    sized = jax.tree.map(lambda _: size, manifold)  # the one number a manifold may have is a length
+    return [Model(sized, draw(kind)) for kind in LIKELIHOODS.values()]
+
+
+def vector(manifold, u):
+    return 2 * u(manifold.ambient_dim) - 1
+
+
+def point(manifold, ambient):
+    """The point that an ambient vector stands for; on hyperbolic space, of the upper sheet."""
+    if isinstance(manifold, Quadric) and (manifold.negatives, manifold.kappa) == (1, -1):
+        ambient = ambient.at[0].set(1)  # `project` finds its value from the others
+    return manifold.project(ambient)
+
+
+def start(manifold, u):
+    return point(manifold, 10 ** (3 * u() - 2) * vector(manifold, u))
+
+
+def coincident(manifold, u):
+    p = start(manifold, u)
+    return p, p
+
+
+def null(manifold, u):
+    """q = p + v, v = e₁ + λe₂ null (or nearest to it, where the metric has no null vectors)."""
+    p = start(manifold, u)
+    e1, e2 = (manifold.to_tangent(p, vector(manifold, u)) for _ in range(2))
+    a, b, c = (manifold.inner(p, *pair) for pair in ((e2, e2), (e1, e2), (e1, e1)))
+    root = jnp.sqrt(jnp.maximum(b * b - a * c, 0))
+    return p, point(manifold, p + e1 + (root - b) / jnp.where(a == 0, 1, a) * e2)
+
+
+def nearly_null(manifold, u):
+    p, q = null(manifold, u)
+    return p, point(manifold, q + 10 ** (-6 * u() - 2) * vector(manifold, u))
+
+
+def antipodal(manifold, u):
+    """q = −p, or half a turn away on a cylinder; every second one a little off."""
+    p = start(manifold, u)
+    q = p.at[0].add(manifold.circumference / 2) if isinstance(manifold, Cylinder) else -p
+    off = jnp.where(u() < 0.5, 0, 10 ** (-6 * u() - 1))
+    return p, point(manifold, q + off * vector(manifold, u))
+
+
+def far(manifold, u):
+    return tuple(point(manifold, 1e3 * vector(manifold, u)) for _ in range(2))
+
+
+def degenerate(manifold, u):
+    """Some coordinates 0 or near underflow: where it can, on the axis of the circle of time."""
+    on_axis = isinstance(manifold, Quadric) and manifold.negatives >= 3
+    small = slice(0, 2) if on_axis else slice(2, None)
+    vectors = [vector(manifold, u).at[small].multiply(10 ** (-50 * u())) for _ in range(2)]
+    return tuple(point(manifold, v) for v in vectors)
+
+
+REGIMES = (coincident, null, nearly_null, antipodal, far, degenerate)
+
+
+@jax.jit
+def count_bad(manifold, regime, rows):
+    """In how many random pairs of a regime a log-probability or a gradient is not finite."""
+
+    def bad(regime, row):
+        each = models(manifold, Draws(row[DRAWS:]), coldest=1e-3)
+        p, q = jax.lax.switch(regime, [lambda f=f: f(each[0].manifold, Draws(row[:DRAWS])) for f in REGIMES])
+
+        def total(each, p, q):
+            return sum(sum(model.log_probs(p, q)) for model in each)
+
+        results = jax.value_and_grad(total, (0, 1, 2))(each, p, q)
+        return ~jnp.stack([jnp.isfinite(x).all() for x in jax.tree.leaves(results)]).all()
+
+    return jax.vmap(bad, (None, 0))(regime, rows).sum()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Four blocks of uniform random numbers for 131,072 pairs each."""
+    return jax.random.uniform(jax.random.key(0), (4, 2**17, 2 * DRAWS))
+
+
+@pytest.mark.parametrize("name", MANIFOLDS)
+def test_everything_is_finite(name, rows):
+    """Over 10⁶ pairs of each regime on the two flat spaces, the two cylinders and the five quadrics."""
+    manifold = MANIFOLDS[name](DIM)
+    blocks = rows[:2] if isinstance(manifold, Quadric) else rows
+    bad = [sum(int(count_bad(manifold, i, block)) for block in blocks) for i in range(len(REGIMES))]
+    assert not any(bad), {regime.__name__: count for regime, count in zip(REGIMES, bad, strict=True)}
+
+
+def anywhere(manifold, u):
+    return tuple(point(manifold, 10 * vector(manifold, u)) for _ in range(2))
+
+
+@partial(jax.jit, static_argnums=0)
+def random_pairs(regime, manifold, rows):
+    """Models with temperatures down to 0.01 and pairs with coordinates up to about 10."""
+
+    def one(row):
+        each = models(manifold, Draws(row[DRAWS:]), coldest=0.01)
+        return each, *regime(each[0].manifold, Draws(row[:DRAWS]))
+
+    return jax.vmap(one)(rows)
+
+
+def rounding_of_interval(manifold, p, q):
+    """By how much s² may move, in units of ε, when the squares of the coordinates are rounded.
+
+    Flat: |Δx|² + Δt² (of the farthest image). Quadrics: |p|² + |q|² in z = κ⟨p, q⟩, times |ds²/dz|,
+    which grows to 1/√δ within δ = ε(|p|² + |q|²) of the antipode.
+    """
+    if not isinstance(manifold, Quadric):
+        return jnp.sum((q - p) ** 2) + jnp.max(manifold.separation(p, q).time ** 2)
+    size = jnp.sum(p**2) + jnp.sum(q**2)
+    u, w = manifold._arc_arguments(p, q)
+    near = EPSILON * size
+    return manifold.radius**2 * size * squared_arc_slope(u, jnp.where(w > -near, jnp.maximum(w, near), w))
+
+
+@jax.jit
+def log_probs(each, p, q):
+    """log p of every likelihood, and what rounding may do to its logit (s² − r)/τ, in units of ε."""
+    rounding = jax.vmap(rounding_of_interval)(each[0].manifold, p, q)
+    likelihoods = [model.likelihood for model in each]
+    logits = [rounding / (x.tau1 if hasattr(x, "tau1") else x.tau) for x in likelihoods]
+    return jnp.stack([jax.vmap(Model.log_prob)(model, p, q) for model in each]), 1 + jnp.stack(logits)
+
+
+@pytest.mark.parametrize(("regime", "share"), [(anywhere, 0.005), (nearly_null, 0.08)])
+@pytest.mark.parametrize("name", MANIFOLDS)
+def test_float32_agrees_with_float64(name, regime, share, rows):
+    """To 1e-4 of log p, or to 2ε times its conditioning where that is more: near the light cone.
+
+    There s² is a small difference of large squares, each with an error of ε/2 from squaring and
+    as much again from adding and from the root. At most `share` of all pairs need it.
+    """
+    single = random_pairs(regime, MANIFOLDS[name](DIM), rows[0, : 2**16])
+    got, _ = log_probs(*single)
+    with jax.enable_x64(True):
+        want, rounding = log_probs(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float64), single))
+    got, want, rounding = (np.asarray(x, float) for x in (got, want, rounding))
+    error, relative = abs(got - want), 1e-4 * abs(want) + np.finfo(np.float32).tiny
+    conditioned = 2 * EPSILON * rounding
+    assert (error <= np.where(conditioned > relative, relative + conditioned, relative)).all()
+    assert (error > relative).mean() <= share
