@@ -52,9 +52,16 @@ class EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device."""
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
-        arrays = (graph.sources, graph.targets, weights, graph.row_starts, listed[:, 0], listed[:, 1])
         longest = int(np.max(np.diff(graph.row_starts), initial=0))
-        return cls(*(jnp.asarray(a) for a in arrays), halvings=longest.bit_length())
+        return cls(
+            sources=jnp.asarray(graph.sources),
+            targets=jnp.asarray(graph.targets),
+            weights=jnp.asarray(weights),
+            row_starts=jnp.asarray(graph.row_starts),
+            listed_sources=jnp.asarray(listed[:, 0]),
+            listed_targets=jnp.asarray(listed[:, 1]),
+            halvings=longest.bit_length(),
+        )
 
     @property
     def num_edges(self) -> int:
@@ -176,9 +183,7 @@ def _draw(
     return a, b, real & ~bad, wasted
 
 
-def _candidates(
-    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes
-) -> tuple[Nodes, Nodes]:
+def _candidates(key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
     if kind == "degree":
         edges = table.num_edges

@@ -46,4 +46,5 @@ def duplication_divergence(
         adjacency[new, :new] = adjacency[old, :new] & (rng.random(new) < p1)
         adjacency[:new, new] = adjacency[:new, old] & (rng.random(new) < p1)
         adjacency[new, old] |= rng.random() < p2
-    return DiGraph.from_arrays(*np.nonzero(adjacency), nodes)
+    sources, targets = np.nonzero(adjacency)
+    return DiGraph.from_arrays(sources, targets, nodes)
