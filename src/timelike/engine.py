@@ -24,10 +24,10 @@ from timelike.sampling import EdgeTable, Examples, Negatives, Shuffle, draw_exam
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
 #: enough to stay in the cache.
-PAIRS_PER_BLOCK = 1 << 14
+PAIRS_PER_BLOCK = 1 << 16
 
 #: How many nodes with non-finite points are named when a run diverges.
-NAMED_CULPRITS = 5
+NAMED_CULPRITS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,16 +110,23 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
     rate = numbers.learning_rate * schedule(state.epoch, plan.epochs, plan.burn_in)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
-    points, optimizer, totals = _sweep_edges(plan, numbers.model, data.table, step, key, state)
+    points, optimizer, tally, counts = _sweep_edges(plan, numbers.model, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
-    good = finite.all() & jnp.isfinite(totals.loss)
-    report = _report(plan, numbers.model, data, points, totals)._replace(
-        culprits=jnp.nonzero(~finite, size=NAMED_CULPRITS, fill_value=-1)[0]
-    )
+    good = finite.all() & jnp.isfinite(tally.loss)
+    report = _report(numbers.model, data, points, tally, counts)._replace(culprits=_first_false(finite))
     moved = state._replace(points=points, optimizer=optimizer, epoch=state.epoch + 1)
     keep = state.alive & good
     moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
     return _select(plan, moved._replace(alive=keep), report), report
+
+
+def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
+    """The first few nodes whose points are not finite, then −1."""
+    nodes, none = jnp.arange(finite.shape[0]), finite.shape[0]
+    found = [jnp.full((), -1)]
+    for _ in range(NAMED_CULPRITS):
+        found.append(jnp.min(jnp.where(~finite & (nodes > found[-1]), nodes, none)))
+    return jnp.stack([jnp.where(node < none, node, -1) for node in found[1:]])
 
 
 def _select(plan: Plan, state: State, report: Report) -> State:
@@ -137,29 +144,43 @@ def _select(plan: Plan, state: State, report: Report) -> State:
     )
 
 
-class Totals(NamedTuple):
-    """Sums over the steps of an epoch."""
+class Tally(NamedTuple):
+    """What the steps add up: first per pair and per row, which costs nothing, then over an epoch."""
 
-    loss: Float[Array, ""]
-    gradient_norm: Float[Array, ""]
-    saturated: Float[Array, ""]
+    loss: Array
+    saturated: Array
+    gradient_norm: Array
+
+    @classmethod
+    def zeros(cls, pairs: tuple[int, ...], rows: tuple[int, ...], dtype: Any) -> Tally:
+        """An empty tally."""
+        return cls(jnp.zeros(pairs, dtype), jnp.zeros(pairs, dtype), jnp.zeros(rows, dtype))
+
+    def add(self, other: Tally) -> Tally:
+        """Both together; the sums over axes that the other has more are taken here."""
+        return Tally(*(x + (y if x.shape == y.shape else jnp.sum(y)) for x, y in zip(self, other, strict=True)))
+
+
+class Counts(NamedTuple):
+    """How many pairs and rows an epoch saw, and how many draws it rejected."""
+
     pairs: Float[Array, ""]
     rows: Float[Array, ""]
     rejected: Int[Array, ""]
 
 
-def _report(plan: Plan, model: Model, data: Data, points: Array, totals: Totals) -> Report:
+def _report(model: Model, data: Data, points: Array, tally: Tally, counts: Counts) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, points.dtype)
         return average_precision(log_probs(model, points, pairs.sources, pairs.targets), pairs.labels)
 
     return Report(
-        loss=totals.loss,
-        gradient_norm=totals.gradient_norm / jnp.maximum(totals.rows, 1),
-        saturated=totals.saturated / jnp.maximum(totals.pairs, 1),
+        loss=tally.loss,
+        gradient_norm=tally.gradient_norm / counts.rows,
+        saturated=tally.saturated / counts.pairs,
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
-        rejected=totals.rejected,
+        rejected=counts.rejected,
         valid_ap=score(data.valid),
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
@@ -168,42 +189,48 @@ def _report(plan: Plan, model: Model, data: Data, points: Array, totals: Totals)
 
 def _sweep_edges(
     plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, state: State
-) -> tuple[Array, Any, Totals]:
+) -> tuple[Array, Any, Tally, Counts]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
-    batch = min(plan.batch_size, shuffle.size)
+    pairs, batch = len(plan.negatives.wiring), min(plan.batch_size, shuffle.size)
     steps = -(-shuffle.size // batch)
-    blocks = -(-steps * batch * len(plan.negatives.wiring) // PAIRS_PER_BLOCK)
+    blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
     per_block = -(-steps // blocks)
-    take_step = partial(_step, plan, model, step)
+    dtype = state.points.dtype
 
     def block(carry: tuple, number: Array) -> tuple[tuple, None]:
+        points, optimizer, slots, tally, counts = carry
         positions = number * per_block * batch + jnp.arange(per_block * batch)
         draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
         ids = shuffle(positions).reshape(per_block, batch)
         examples = draw_examples(draw_key, table, plan.negatives, ids)
-        points, optimizer, slots, totals = carry
-        totals = totals._replace(rejected=totals.rejected + examples.rejected)
-        batches = (examples.nodes, examples.use, examples.weights)
-        carry, _ = jax.lax.scan(take_step, (points, optimizer, slots, totals), batches)
-        return carry, None
+        local = Tally.zeros((pairs, batch), (examples.nodes.shape[-1] * batch,), dtype)
+        batches = (examples.nodes, examples.use, examples.weights.astype(dtype))
+        (points, optimizer, slots, local), _ = jax.lax.scan(
+            partial(_step, plan, model, step), (points, optimizer, slots, local), batches
+        )
+        used = jnp.sum(examples.use, dtype=dtype)
+        real = jnp.sum(examples.nodes < table.num_nodes, dtype=dtype)
+        counts = Counts(counts.pairs + used, counts.rows + real, counts.rejected + examples.rejected)
+        return (points, optimizer, slots, tally.add(local), counts), None
 
-    zero = jnp.zeros((), state.points.dtype)
-    totals = Totals(zero, zero, zero, zero, zero, jnp.zeros((), jnp.int32))
+    zero = jnp.zeros((), dtype)
     slots = jnp.zeros(state.points.shape[0], jnp.int32)
-    carry = (state.points, state.optimizer, slots, totals)
-    (points, optimizer, _, totals), _ = jax.lax.scan(block, carry, jnp.arange(blocks))
-    return points, optimizer, totals
+    start = (state.points, state.optimizer, slots, Tally.zeros((), (), dtype))
+    counts = Counts(zero, zero, jnp.zeros((), jnp.int32))
+    (points, optimizer, _, tally, counts), _ = jax.lax.scan(block, (*start, counts), jnp.arange(blocks))
+    return points, optimizer, tally, counts
 
 
 def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, None]:
-    """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter."""
-    points, optimizer, slots, totals = carry
+    """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
+
+    Padding has node numbers past the end: reading them gives the last row, writing them nothing.
+    """
+    points, optimizer, slots, tally = carry
     nodes, use, weights = batch
-    rows = points[nodes.T]
-    loss, saturated, covectors = batch_loss(
-        model, plan.negatives.wiring, use.T, weights.astype(rows.dtype), rows
-    )
+    rows = points.at[nodes.T].get(mode="clip")
+    loss, saturated, covectors = batch_loss(model, plan.negatives.wiring, use.T, weights, rows)
     flat = nodes.T.reshape(-1)
     slots, covectors = sum_repeated(slots, flat, covectors.reshape(flat.shape[0], -1))
     new_rows, new_state, norms = update_rows(
@@ -214,14 +241,9 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
         covectors,
         take_rows(optimizer, flat),
     )
-    totals = totals._replace(
-        loss=totals.loss + loss,
-        gradient_norm=totals.gradient_norm + jnp.sum(norms),
-        saturated=totals.saturated + saturated,
-        pairs=totals.pairs + jnp.sum(use, dtype=rows.dtype),
-        rows=totals.rows + flat.shape[0],
-    )
-    return (points.at[flat].set(new_rows), put_rows(optimizer, flat, new_state), slots, totals), None
+    tally = tally.add(Tally(loss, saturated, norms))
+    points = points.at[flat].set(new_rows, mode="drop")
+    return (points, put_rows(optimizer, flat, new_state), slots, tally), None
 
 
 def batch_loss(
@@ -230,8 +252,8 @@ def batch_loss(
     use: Bool[Array, "pairs batch"],
     weights: Float[Array, "batch"],
     rows: Float[Array, "columns batch ambient"],
-) -> tuple[Float[Array, ""], Float[Array, ""], Float[Array, "columns batch ambient"]]:
-    """Negative log-likelihood of a batch, how many pairs have F ≥ 1 − `SATURATION`, and d loss / d rows.
+) -> tuple[Float[Array, "pairs batch"], Float[Array, "pairs batch"], Float[Array, "columns batch ambient"]]:
+    """Negative log-likelihood of each pair, whether F ≥ 1 − `SATURATION`, and d Σ loss / d rows.
 
     −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives a → b. The
     derivative goes in two stages, loss → separations → rows, with a barrier between numbers per pair
@@ -243,12 +265,13 @@ def batch_loss(
         second = jnp.stack([rows[b] for _, b in wiring])
         return jax.vmap(jax.vmap(model.manifold.separation))(first, second)
 
-    def loss(separation: Separation) -> tuple[Array, Array]:
+    def loss(separation: Separation) -> tuple[Array, tuple[Array, Array]]:
         log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
         log_likelihood = jnp.concatenate([log_prob[:1], log_prob_not[1:]])
-        saturated = jnp.sum(use & (log_prob >= jnp.log1p(-SATURATION)), dtype=rows.dtype)
-        return -jnp.sum(weights * jnp.where(use, log_likelihood, 0.0)), saturated
+        losses = -weights * jnp.where(use, log_likelihood, 0.0)
+        saturated = (use & (log_prob >= jnp.log1p(-SATURATION))).astype(rows.dtype)
+        return jnp.sum(losses), (losses, saturated)
 
     separation, pull_back = jax.vjp(separations, rows)
-    (total, saturated), slopes = jax.value_and_grad(loss, has_aux=True)(separation)
-    return total, saturated, pull_back(jax.tree.map(once, slopes))[0]
+    slopes, (losses, saturated) = jax.grad(loss, has_aux=True)(separation)
+    return losses, saturated, pull_back(jax.tree.map(once, slopes))[0]

@@ -89,12 +89,12 @@ def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state
 
 def take_rows(state: Any, rows: Int[Array, "rows"]) -> Any:
     """The optimiser state of some rows: tables are indexed, counters are shared."""
-    return jax.tree.map(lambda x: x[rows] if x.ndim == 2 else x, state)
+    return jax.tree.map(lambda x: x.at[rows].get(mode="clip") if x.ndim == 2 else x, state)
 
 
 def put_rows(state: Any, rows: Int[Array, "rows"], new: Any) -> Any:
     """The optimiser state with some rows replaced."""
-    return jax.tree.map(lambda x, y: x.at[rows].set(y) if x.ndim == 2 else y, state, new)
+    return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop") if x.ndim == 2 else y, state, new)
 
 
 def sum_repeated(
@@ -104,7 +104,8 @@ def sum_repeated(
 
     `slots` is scratch space, one number per node: each row is pointed at one of its entries, the
     values are added up there and read back. It needs no sort, no table-sized buffer and no reset.
+    Rows past the end (padding, whose values must be 0) are left out.
     """
-    slots = slots.at[rows].set(jnp.arange(rows.shape[0], dtype=slots.dtype))
-    entry = slots[rows]
+    slots = slots.at[rows].set(jnp.arange(rows.shape[0], dtype=slots.dtype), mode="drop")
+    entry = slots.at[rows].get(mode="clip")
     return slots, jnp.zeros_like(values).at[entry].add(values)[entry]

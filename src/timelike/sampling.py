@@ -137,7 +137,7 @@ class Negatives:
 
 
 class Examples(NamedTuple):
-    """A block of training examples: node columns, per-pair masks, and how many draws were rejected."""
+    """A block of training examples: node columns, which pairs count, and how many draws were rejected."""
 
     nodes: Int[Array, "*shape columns"]
     use: Bool[Array, "*shape pairs"]
@@ -148,25 +148,31 @@ class Examples(NamedTuple):
 def draw_examples(
     key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
 ) -> Examples:
-    """Positives by edge number (numbers past the last edge are padding) with fresh negatives."""
+    """Positives by edge number, with fresh negatives.
+
+    Edge numbers past the last are padding; their node numbers are past the last node.
+    """
     real = edge_ids < table.num_edges
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
     s, t = table.sources[ids], table.targets[ids]
     weights = jnp.where(real, table.weights[ids] if table.weights.shape[0] else 1.0, 0.0)
-    nodes, use, rejected = [s, t], [real], jnp.zeros((), jnp.int32)
+    nodes, use, rejected = [s[..., None], t[..., None]], [real[..., None]], jnp.zeros((), jnp.int32)
     for number, (kind, count) in enumerate(dataclasses.asdict(kinds).items()):
-        for copy in range(count):
-            a, b, good, wasted = _draw(jax.random.fold_in(key, 64 * number + copy), table, kind, s, t, real)
-            nodes += {"reversed": [], "target": [b], "source": [a]}.get(kind, [a, b])
+        if count:
+            wide = [jnp.broadcast_to(x[..., None], (*x.shape, count)) for x in (s, t, real)]
+            a, b, good, wasted = _draw(jax.random.fold_in(key, number), table, kind, *wide)
+            pairs = jnp.stack([a, b], axis=-1).reshape(*s.shape, 2 * count)
+            nodes += {"reversed": [], "target": [b], "source": [a]}.get(kind, [pairs])
             use.append(good)
             rejected += wasted
-    return Examples(jnp.stack(nodes, axis=-1), jnp.stack(use, axis=-1), weights, rejected)
+    columns = jnp.where(real[..., None], jnp.concatenate(nodes, axis=-1), table.num_nodes)
+    return Examples(columns, jnp.concatenate(use, axis=-1), weights, rejected)
 
 
 def _draw(
     key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes, real: Bool[Array, "*shape"]
 ) -> tuple[Nodes, Nodes, Bool[Array, "*shape"], Int[Array, ""]]:
-    """One non-edge of a kind per example: (source, target, found one, draws rejected)."""
+    """One non-edge of a kind per entry: (source, target, found one, draws rejected)."""
     if kind == "reversed":
         bad = table.contains(t, s) | (s == t)
         return t, s, real & ~bad, jnp.sum(bad & real, dtype=jnp.int32)
@@ -214,8 +220,9 @@ class Shuffle(NamedTuple):
 
     @classmethod
     def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
-        """A fresh permutation of at least `count` positions (at most about √count more)."""
-        rows = max(1, int(np.sqrt(count)))
+        """A fresh permutation of at least `count` positions, on the grid near a square that has fewest more."""
+        root = max(1, int(np.sqrt(count)))
+        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
         columns = -(-count // rows)
         first, second = jax.random.split(key)
         return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))

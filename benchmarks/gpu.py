@@ -1,0 +1,131 @@
+"""Speed on an accelerator: WordNet epochs, and a table of 10⁷ rows against the memory-bandwidth floor.
+
+python benchmarks/gpu.py wordnet --edges FILE [--batch 50 …] | table [--dim 10 …]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.config import Config
+from timelike.engine import init_state, run_epoch
+from timelike.graph import DiGraph
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import Minkowski
+from timelike.model import Model
+from timelike.train import make_data, make_numbers
+
+
+def seconds_per_epoch(graph: DiGraph, dim: int, config: Config, repeats: int = 5) -> tuple[float, float]:
+    """Median seconds of a warm epoch, and of the first compilation."""
+    plan = config.plan(False, False)
+    numbers = make_numbers(Model(Minkowski(dim), TripleFermiDirac(0.05, 0.05, 0.075)), config)
+    data = make_data(graph, plan, None, None, None)
+    state = jax.jit(partial(init_state, plan, num_nodes=graph.num_nodes))(numbers)
+    started = time.perf_counter()
+    epoch = jax.jit(partial(run_epoch, plan), donate_argnums=2).lower(numbers, data, state).compile()
+    compiled = time.perf_counter() - started
+    times = []
+    for _ in range(repeats + 1):
+        started = time.perf_counter()
+        state, report = epoch(numbers, data, state)
+        jax.block_until_ready((state, report))
+        times.append(time.perf_counter() - started)
+    return float(np.median(times[1:])), compiled
+
+
+def bandwidth() -> float:
+    """Bytes per second of a copy of 4 GiB, read and write counted."""
+    x = jnp.zeros(2**30, jnp.float32)
+    copy = jax.jit(lambda x: x + 1)
+    jax.block_until_ready(copy(x))
+    started = time.perf_counter()
+    for _ in range(10):
+        y = copy(x)
+    jax.block_until_ready(y)
+    return 10 * 2 * x.nbytes / (time.perf_counter() - started)
+
+
+def wordnet(edges: str, batches: list[int], dims: list[int]) -> list[dict]:
+    pairs = np.loadtxt(edges, dtype=np.int64)
+    graph = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1])
+    rows = []
+    for dim in dims:
+        for batch in batches:
+            for optimizer in ("sgd", "adam"):
+                median, compiled = seconds_per_epoch(
+                    graph, dim, Config(batch_size=batch, optimizer=optimizer)
+                )
+                steps = -(-graph.num_edges // batch)
+                rows.append(
+                    {
+                        "graph": repr(graph),
+                        "dim": dim,
+                        "batch": batch,
+                        "optimizer": optimizer,
+                        "s_per_epoch": median,
+                        "us_per_step": 1e6 * median / steps,
+                        "edges_per_s": graph.num_edges / median,
+                        "compile_s": compiled,
+                    }
+                )
+                print(rows[-1], flush=True)
+    return rows
+
+
+def table(dims: list[int], nodes: int, batch: int, steps: int) -> list[dict]:
+    """The floor: every row of a batch and its optimiser state read once and written once."""
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, nodes, (2, batch * steps), dtype=np.int32)
+    graph = DiGraph.from_arrays(ends[0], ends[1], nodes)
+    speed, rows = bandwidth(), []
+    for dim in dims:
+        for optimizer, tables in (("sgd", 1), ("adam", 3)):
+            median, compiled = seconds_per_epoch(graph, dim, Config(batch_size=batch, optimizer=optimizer), 3)
+            touched = 10 * batch * dim * 4 * tables * 2  # 2 + 2·4 nodes per positive, read and written
+            rows.append(
+                {
+                    "nodes": nodes,
+                    "dim": dim,
+                    "batch": batch,
+                    "optimizer": optimizer,
+                    "s_per_epoch": median,
+                    "pairs_per_s": 5 * graph.num_edges / median,
+                    "share_of_floor": touched * (graph.num_edges / batch) / speed / median,
+                    "copy_bytes_per_s": speed,
+                    "compile_s": compiled,
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["wordnet", "table"])
+    parser.add_argument("--edges")
+    parser.add_argument("--batch", type=int, nargs="+", default=[50, 1000, 4096])
+    parser.add_argument("--dim", type=int, nargs="+", default=[5])
+    parser.add_argument("--nodes", type=int, default=10**7)
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--out")
+    a = parser.parse_args()
+    if a.what == "wordnet":
+        rows = wordnet(a.edges, a.batch, a.dim)
+    else:
+        rows = table(a.dim, a.nodes, a.batch[0], a.steps)
+    if a.out:
+        with open(a.out, "w") as file:
+            result = {"device": jax.devices()[0].device_kind, "jax": jax.__version__, "results": rows}
+            json.dump(result, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
