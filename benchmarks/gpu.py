@@ -20,7 +20,7 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
-from timelike.train import make_data, make_numbers
+from timelike.training import make_data, make_numbers
 
 
 def seconds_per_epoch(graph: DiGraph, dim: int, config: Config, repeats: int = 5) -> tuple[float, float]:

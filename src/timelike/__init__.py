@@ -14,20 +14,57 @@ from typing import TYPE_CHECKING, Any
 from timelike._version import __version__
 
 if TYPE_CHECKING:
-    from timelike import likelihoods, manifolds, numerics
+    from timelike import datasets, likelihoods, manifolds, numerics, plot, split
+    from timelike.config import Config
+    from timelike.embedding import Embedding
+    from timelike.evaluate import LabelledPairs
+    from timelike.graph import DiGraph
     from timelike.model import Model
+    from timelike.sampling import Negatives
+    from timelike.sweeps import Sweep, sweep
+    from timelike.training import Checkpointing, DivergedError, InterruptedTraining, train
 
-_LAZY = {"Model": "timelike.model"}
-_MODULES = ("likelihoods", "manifolds", "numerics")
+_MODULES = ("datasets", "likelihoods", "manifolds", "numerics", "plot", "split")
+_HOMES = {
+    "config": ("Config",),
+    "embedding": ("Embedding",),
+    "evaluate": ("LabelledPairs",),
+    "graph": ("DiGraph",),
+    "model": ("Model",),
+    "sampling": ("Negatives",),
+    "sweeps": ("Sweep", "sweep"),
+    "training": ("Checkpointing", "DivergedError", "InterruptedTraining", "train"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["Model", "__version__", "likelihoods", "manifolds", "numerics"]
+__all__ = [
+    "Checkpointing",
+    "Config",
+    "DiGraph",
+    "DivergedError",
+    "Embedding",
+    "InterruptedTraining",
+    "LabelledPairs",
+    "Model",
+    "Negatives",
+    "Sweep",
+    "__version__",
+    "datasets",
+    "likelihoods",
+    "manifolds",
+    "numerics",
+    "plot",
+    "split",
+    "sweep",
+    "train",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"timelike.{name}")
-    if name in _LAZY:
-        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name in _HOME_OF:
+        return getattr(importlib.import_module(f"timelike.{_HOME_OF[name]}"), name)
     raise AttributeError(f"module 'timelike' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

@@ -169,8 +169,8 @@ def tfd_heatmaps(
         (Euclidean(2), tfd[-1], rf"$\mathcal{{F}}$, Euclidean, $\alpha={alphas[-1]:g}$"),
     ]
     scenes = [landscape(Model(m, f), extent, resolution=resolution) for m, f, _ in panels]
-    with _style():
-        figure, grid = _panels(2, 3, width=5.6, height=3.8)
+    with styled():
+        figure, grid = panels(2, 3, width=5.6, height=3.8)
         for axes, scene, (_, f, title), letter in zip(grid.flat, scenes, panels, "ABCDEF", strict=True):
             image = draw_landscape(axes, scene, peak=isinstance(f, TripleFermiDirac))
             mark_event(axes)
@@ -191,8 +191,8 @@ def wrapped_heatmaps(likelihood: TripleFermiDirac | None = None, *, resolution: 
     extent = (-2.0, 2.0, -np.pi, np.pi)
     flat = landscape(Model(cylinder, likelihood), extent, resolution=resolution)
     curved = landscape(Model(ads, likelihood), extent, chart=polar_chart(ads), resolution=resolution)
-    with _style():
-        figure, grid = _panels(1, 2, width=4.6, height=3.15)
+    with styled():
+        figure, grid = panels(1, 2, width=4.6, height=3.15)
         scenes = (flat, "cylindrical Minkowski", "$t$ (time)"), (curved, "anti-de Sitter", r"$\theta = t/r$")
         for axes, (scene, name, time), letter in zip(grid.flat, scenes, "AB", strict=True):
             image = draw_landscape(axes, scene, peak=True)
@@ -212,8 +212,8 @@ def disk_cone(tau1: float = 0.05, tau2: float = 0.05, *, reach: float = 1.0, res
     model = Model(Minkowski(2), TripleFermiDirac(tau1, tau2, alpha=0.0))
     scene = landscape(model, (-reach, reach, -0.2 * reach, reach), resolution=resolution)
     red, blue = "#b2182b", "#2166ac"
-    with _style():
-        figure, grid = _panels(1, 1, width=3.3, height=2.3)
+    with styled():
+        figure, grid = panels(1, 1, width=3.3, height=2.3)
         axes = grid.flat[0]
         axes.contourf(scene.x, scene.t, scene.prob, levels=[0.5, 1.0], colors=[red], alpha=0.1)
         axes.contour(scene.x, scene.t, scene.prob, levels=[0.5], colors=[red], linewidths=1.2)
@@ -228,7 +228,7 @@ def disk_cone(tau1: float = 0.05, tau2: float = 0.05, *, reach: float = 1.0, res
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def styled() -> Iterator[None]:
     """The package's look, for this block alone."""
     matplotlib = _matplotlib()
     with matplotlib.rc_context(STYLE):
@@ -243,7 +243,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, np.ndarray]:
+def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, np.ndarray]:
     """A figure of inches `width` × `height`, free of pyplot's global state, and its axes as an array."""
     from matplotlib.figure import Figure
 

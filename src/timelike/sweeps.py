@@ -20,7 +20,7 @@ from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, init_st
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.train import SELECTED_BY, make_data, make_numbers, stack_history
+from timelike.training import SELECTED_BY, make_data, make_numbers, stack_history
 
 #: Tables a run holds at once: the points, their last good and best copies, and one in transit.
 TABLES = 4
