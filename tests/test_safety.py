@@ -37,8 +37,8 @@ class Draws:
         return taken if count else taken[0]
 
 
-def models(manifold, u, coldest):
-    """One random model per likelihood: temperatures from `coldest` to 3, every tenth the coldest."""
+def random_numbers(manifold, u, coldest):
+    """The manifold and every likelihood with random numbers: temperatures from `coldest` to 3."""
 
     def draw(kind):
         domains = {f.name: f.metadata["domain"] for f in dataclasses.fields(kind)}
@@ -50,7 +50,13 @@ def models(manifold, u, coldest):
 
     size = jnp.exp(3 * u() - 1)
     sized = jax.tree.map(lambda _: size, manifold)  # the one number a manifold may have is a length
-    return [Model(sized, draw(kind)) for kind in LIKELIHOODS.values()]
+    return sized, [draw(kind) for kind in LIKELIHOODS.values()]
+
+
+def log_probs(manifold, likelihoods, p, q):
+    """log p and log(1 − p) by every likelihood."""
+    separation = manifold.separation(p, q)
+    return jnp.asarray([Model(manifold, x).from_separation(separation) for x in likelihoods])
 
 
 def vector(manifold, u):
@@ -115,14 +121,11 @@ def count_bad(manifold, regime, rows):
     """In how many random pairs of a regime a log-probability or a gradient is not finite."""
 
     def bad(regime, row):
-        each = models(manifold, Draws(row[DRAWS:]), coldest=1e-3)
-        p, q = jax.lax.switch(regime, [lambda f=f: f(each[0].manifold, Draws(row[:DRAWS])) for f in REGIMES])
-
-        def total(each, p, q):
-            return sum(sum(model.log_probs(p, q)) for model in each)
-
-        results = jax.value_and_grad(total, (0, 1, 2))(each, p, q)
-        return ~jnp.stack([jnp.isfinite(x).all() for x in jax.tree.leaves(results)]).all()
+        sized, likelihoods = random_numbers(manifold, Draws(row[DRAWS:]), coldest=1e-3)
+        p, q = jax.lax.switch(regime, [lambda f=f: f(sized, Draws(row[:DRAWS])) for f in REGIMES])
+        total = jax.value_and_grad(lambda *arguments: log_probs(*arguments).sum(), (0, 1, 2, 3))
+        results = jax.tree.leaves(total(sized, likelihoods, p, q))
+        return ~jnp.stack([jnp.isfinite(x).all() for x in results]).all()
 
     return jax.vmap(bad, (None, 0))(regime, rows).sum()
 
@@ -148,11 +151,11 @@ def anywhere(manifold, u):
 
 @partial(jax.jit, static_argnums=0)
 def random_pairs(regime, manifold, rows):
-    """Models with temperatures down to 0.01 and pairs with coordinates up to about 10."""
+    """Temperatures down to 0.01 and coordinates up to about 10, as arguments of `log_probs`."""
 
     def one(row):
-        each = models(manifold, Draws(row[DRAWS:]), coldest=0.01)
-        return each, *regime(each[0].manifold, Draws(row[:DRAWS]))
+        sized, likelihoods = random_numbers(manifold, Draws(row[DRAWS:]), coldest=0.01)
+        return sized, likelihoods, *regime(sized, Draws(row[:DRAWS]))
 
     return jax.vmap(one)(rows)
 
@@ -172,12 +175,12 @@ def rounding_of_interval(manifold, p, q):
 
 
 @jax.jit
-def log_probs(each, p, q):
-    """log p of every likelihood, and what rounding may do to its logit (s² − r)/τ, in units of ε."""
-    rounding = jax.vmap(rounding_of_interval)(each[0].manifold, p, q)
-    likelihoods = [model.likelihood for model in each]
-    logits = [rounding / (x.tau1 if hasattr(x, "tau1") else x.tau) for x in likelihoods]
-    return jnp.stack([jax.vmap(Model.log_prob)(model, p, q) for model in each]), 1 + jnp.stack(logits)
+@jax.vmap
+def with_conditioning(manifold, likelihoods, p, q):
+    """log p by every likelihood, and what rounding may do to its logit (s² − r)/τ, in units of ε."""
+    temperatures = jnp.stack([x.tau1 if hasattr(x, "tau1") else x.tau for x in likelihoods])
+    rounding = 1 + rounding_of_interval(manifold, p, q) / temperatures
+    return log_probs(manifold, likelihoods, p, q)[:, 0], rounding
 
 
 @pytest.mark.parametrize(("regime", "share"), [(anywhere, 0.005), (nearly_null, 0.08)])
@@ -189,9 +192,9 @@ def test_float32_agrees_with_float64(name, regime, share, rows):
     as much again from adding and from the root. At most `share` of all pairs need it.
     """
     single = random_pairs(regime, MANIFOLDS[name](DIM), rows[0, : 2**16])
-    got, _ = log_probs(*single)
+    got, _ = with_conditioning(*single)
     with jax.enable_x64(True):
-        want, rounding = log_probs(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float64), single))
+        want, rounding = with_conditioning(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float64), single))
     got, want, rounding = (np.asarray(x, float) for x in (got, want, rounding))
     error, relative = abs(got - want), 1e-4 * abs(want) + np.finfo(np.float32).tiny
     conditioned = 2 * EPSILON * rounding
