@@ -79,22 +79,6 @@ def nearest(m: Manifold, p, q):
     return (x[:, x.shape[1] // 2] for x in each("separation", m, p, q))
 
 
-def everything(m: Manifold, p, q, v):
-    """All that a manifold computes from two points and a tangent vector, by name."""
-    return {
-        "inner": m.inner(p, v, v),
-        "separation": m.separation(p, q),
-        "distance": m.distance(p, q),
-        "gradient": m.gradient(p, v),
-        "exp": m.exp(p, v),
-        "log": m.log(p, q),
-        "transport": m.transport(p, q, v),
-        "project": m.project(p),
-        "to_tangent": m.to_tangent(p, v),
-        "residual": m.residual(p),
-    }
-
-
 def assert_close(found, expected, tolerance: float) -> None:
     """Equal leaf by leaf, up to `tolerance` of the larger of 1 and the leaf's largest entry."""
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):

@@ -9,7 +9,6 @@ import pytest
 from samples import (
     assert_close,
     each,
-    everything,
     frame,
     from_origin,
     kinds,
@@ -20,6 +19,21 @@ from samples import (
     vectors,
     with_numbers,
 )
+
+#: Every method of points p, q and an ambient vector v, with its arguments.
+METHODS = {
+    "inner": "pvv",
+    "separation": "pq",
+    "distance": "pq",
+    "gradient": "pv",
+    "exp": "pv",
+    "log": "pq",
+    "transport": "pqv",
+    "project": "p",
+    "to_tangent": "pv",
+    "residual": "p",
+}
+SAMPLES = {"p": lambda m: points(m, 0), "q": lambda m: points(m, 1), "v": lambda m: vectors(m, 0)}
 
 
 def radius_in_time(m, p):
@@ -114,20 +128,36 @@ def test_gradients_are_finite_where_formulas_are_singular(m):
 
 
 @pytest.mark.usefixtures("x64")
-def test_jit_is_eager_and_vmap_is_a_loop_also_over_numbers(plain):
-    m, p, q, v = plain, points(plain, 0)[:3], points(plain, 1)[:3], vectors(plain, 0)[:3]
-    numbers = np.array([0.7, 1.0, 3.0])
-    found = jax.jit(jax.vmap(everything))(with_numbers(m, jnp.asarray(numbers)), p, q, v)
-    for row, (number, *pair_and_vector) in enumerate(zip(numbers, p, q, v, strict=True)):
-        alone = everything(with_numbers(m, number), *map(jnp.asarray, pair_and_vector))
+@pytest.mark.parametrize("method", METHODS)
+def test_jit_is_eager_and_vmap_is_a_loop(plain, method):
+    arguments = [SAMPLES[letter](plain) for letter in METHODS[method]]
+    found = each(method, plain, *arguments)
+    for row in range(3):
+        alone = getattr(plain, method)(*(jnp.asarray(x[row]) for x in arguments))
+        assert_close(jax.tree.map(lambda x, row=row: x[row], found), alone, 1e-12)
+
+
+def dependent_on_numbers(m, p, q, v):
+    return m.inner(p, v, v), m.separation(p, q), m.gradient(p, v), m.log(p, q), m.project(p)
+
+
+@pytest.mark.usefixtures("x64")
+def test_numbers_can_be_swept(plain):
+    arguments = [SAMPLES[letter](plain)[0] for letter in "pqv"]
+    values = [0.7, 1.0, 3.0]
+    swept = jax.jit(jax.vmap(dependent_on_numbers, (0, None, None, None), axis_size=3))
+    found = swept(with_numbers(plain, jnp.array(values)), *arguments)
+    for row, value in enumerate(values):
+        alone = dependent_on_numbers(with_numbers(plain, value), *map(jnp.asarray, arguments))
         assert_close(jax.tree.map(lambda x, row=row: x[row], found), alone, 1e-12)
 
 
 @pytest.mark.usefixtures("x64")
 def test_single_precision_stays_single(any_dim):
     x = jnp.ones(any_dim.ambient_dim, jnp.float32)
-    found = jax.tree.leaves(jax.eval_shape(everything, any_dim, x, x, x))
-    assert {leaf.dtype for leaf in found} == {np.dtype("float32")}
+    for method, letters in METHODS.items():
+        found = jax.eval_shape(getattr(any_dim, method), *(x for _ in letters))
+        assert {leaf.dtype for leaf in jax.tree.leaves(found)} == {np.dtype("float32")}, method
 
 
 @pytest.mark.usefixtures("x64")
