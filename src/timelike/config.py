@@ -70,7 +70,9 @@ class Config:
             raise ValueError('Config: select is "test" but no test pairs were given')
         select = "last" if self.select == "valid" and not has_valid else self.select
         if self.patience is not None and select == "last":
-            raise ValueError(f"Config: patience is {self.patience} but there are no validation pairs to watch")
+            raise ValueError(
+                f"Config: patience is {self.patience} but there are no validation pairs to watch"
+            )
         return Plan(
             epochs=self.epochs,
             batch_size=self.batch_size,

@@ -48,12 +48,14 @@ def demonstrate(seeds: int = 5, epochs: int = 120, progress: bool | None = None)
     graph = duplication_divergence(seed=17)
     rest, test = hold_out(graph, 0.15, seed=0)
     train, valid = hold_out(rest, 0.10, seed=1)
-    pairs = {"valid": evaluation_pairs(rest, valid, seed=2), "test": evaluation_pairs(graph, test, seed=3)}
-    config = Config(epochs=epochs)
-    runs = [
-        sweep(train, model, config, seeds=seeds, progress=progress, **pairs) for model in (SPACETIME, BASELINE)
-    ]
-    return Demonstration(graph, train, *runs)
+    watched, unseen = evaluation_pairs(rest, valid, seed=2), evaluation_pairs(graph, test, seed=3)
+
+    def run(model: Model) -> Sweep:
+        return sweep(
+            train, model, Config(epochs=epochs), None, seeds, valid=watched, test=unseen, progress=progress
+        )
+
+    return Demonstration(graph, train, run(SPACETIME), run(BASELINE))
 
 
 def picture(result: Demonstration) -> Figure:
@@ -79,14 +81,14 @@ def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
         *(v[order] for v in (x[s], t[s], x[e] - x[s], step, probability)),
         cmap=COLOURS,
         clim=(0, 1),
-        alpha=0.5,
         **arrows,
     )
     axes.scatter(x, t, s=9, color="black", zorder=3, linewidths=0)
     half = min(CIRCUMFERENCE / 2, 1.15 * np.abs(t).max())
     axes.set(xlabel="space (main direction)", ylabel="time", ylim=(-half, half))
     axes.set_title(f"{result.graph.num_nodes} genes as events, time upwards", loc="left")
-    figure.colorbar(quiver, ax=axes, label="edge probability", aspect=30).solids.set(alpha=1)
+    figure.colorbar(quiver, ax=axes, label="edge probability", aspect=30)
+    quiver.set_alpha(0.5)
 
 
 def _around_zero(time: np.ndarray) -> np.ndarray:

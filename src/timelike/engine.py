@@ -19,8 +19,9 @@ from timelike.evaluate import LabelledPairs, average_precision, log_probs
 from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import SATURATION, once
-from timelike.optimizers import OPTIMIZERS, Step, put_rows, schedule, sum_repeated, take_rows, update_rows
-from timelike.sampling import EdgeTable, Examples, Negatives, Shuffle, draw_examples
+from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
+from timelike.sampling import EdgeTable, Negatives, Shuffle, draw_examples
+from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
 #: enough to stay in the cache.
@@ -158,7 +159,9 @@ class Tally(NamedTuple):
 
     def add(self, other: Tally) -> Tally:
         """Both together; the sums over axes that the other has more are taken here."""
-        return Tally(*(x + (y if x.shape == y.shape else jnp.sum(y)) for x, y in zip(self, other, strict=True)))
+        return Tally(
+            *(x + (y if x.shape == y.shape else jnp.sum(y)) for x, y in zip(self, other, strict=True))
+        )
 
 
 class Counts(NamedTuple):
@@ -192,7 +195,7 @@ def _sweep_edges(
 ) -> tuple[Array, Any, Tally, Counts]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
-    pairs, batch = len(plan.negatives.wiring), min(plan.batch_size, shuffle.size)
+    pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
     steps = -(-shuffle.size // batch)
     blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
     per_block = -(-steps // blocks)
@@ -204,13 +207,15 @@ def _sweep_edges(
         draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
         ids = shuffle(positions).reshape(per_block, batch)
         examples = draw_examples(draw_key, table, plan.negatives, ids)
-        local = Tally.zeros((pairs, batch), (examples.nodes.shape[-1] * batch,), dtype)
-        batches = (examples.nodes, examples.use, examples.weights.astype(dtype))
+        local = Tally.zeros((pairs, batch), (2 * pairs * batch,), dtype)
+        sources, targets, use = (jnp.swapaxes(x, 1, 2) for x in examples[:3])
+        nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
+        batches = (nodes, use, examples.weights.astype(dtype))
         (points, optimizer, slots, local), _ = jax.lax.scan(
             partial(_step, plan, model, step), (points, optimizer, slots, local), batches
         )
         used = jnp.sum(examples.use, dtype=dtype)
-        real = jnp.sum(examples.nodes < table.num_nodes, dtype=dtype)
+        real = jnp.sum(nodes < table.num_nodes, dtype=dtype)
         counts = Counts(counts.pairs + used, counts.rows + real, counts.rejected + examples.rejected)
         return (points, optimizer, slots, tally.add(local), counts), None
 
@@ -229,41 +234,33 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     """
     points, optimizer, slots, tally = carry
     nodes, use, weights = batch
-    rows = points.at[nodes.T].get(mode="clip")
-    loss, saturated, covectors = batch_loss(model, plan.negatives.wiring, use.T, weights, rows)
-    flat = nodes.T.reshape(-1)
-    slots, covectors = sum_repeated(slots, flat, covectors.reshape(flat.shape[0], -1))
+    rows = get_rows(points, nodes)
+    loss, saturated, covectors = batch_loss(model, use, weights, rows)
+    slots, covectors = sum_repeated(slots, nodes, covectors)
     new_rows, new_state, norms = update_rows(
-        model.manifold,
-        plan.transformation(),
-        step,
-        rows.reshape(covectors.shape),
-        covectors,
-        take_rows(optimizer, flat),
+        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, nodes)
     )
     tally = tally.add(Tally(loss, saturated, norms))
-    points = points.at[flat].set(new_rows, mode="drop")
-    return (points, put_rows(optimizer, flat, new_state), slots, tally), None
+    return (set_rows(points, nodes, new_rows), set_state(optimizer, nodes, new_state), slots, tally), None
 
 
 def batch_loss(
     model: Model,
-    wiring: tuple[tuple[int, int], ...],
     use: Bool[Array, "pairs batch"],
     weights: Float[Array, "batch"],
-    rows: Float[Array, "columns batch ambient"],
-) -> tuple[Float[Array, "pairs batch"], Float[Array, "pairs batch"], Float[Array, "columns batch ambient"]]:
+    rows: Float[Array, "rows ambient"],
+) -> tuple[Float[Array, "pairs batch"], Float[Array, "pairs batch"], Float[Array, "rows ambient"]]:
     """Negative log-likelihood of each pair, whether F ≥ 1 − `SATURATION`, and d Σ loss / d rows.
 
-    −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives a → b. The
-    derivative goes in two stages, loss → separations → rows, with a barrier between numbers per pair
-    and numbers per coordinate.
+    −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives a → b.
+    `rows` holds the sources of all pairs, then the targets; the first pair of an example is the
+    positive. The derivative goes in two stages, loss → separations → rows, with a barrier between
+    numbers per pair and numbers per coordinate.
     """
 
     def separations(rows: Array) -> Separation:
-        first = jnp.stack([rows[a] for a, _ in wiring])
-        second = jnp.stack([rows[b] for _, b in wiring])
-        return jax.vmap(jax.vmap(model.manifold.separation))(first, second)
+        sources, targets = jnp.reshape(rows, (2, *use.shape, -1))
+        return jax.vmap(jax.vmap(model.manifold.separation))(sources, targets)
 
     def loss(separation: Separation) -> tuple[Array, tuple[Array, Array]]:
         log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)

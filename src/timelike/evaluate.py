@@ -22,7 +22,9 @@ class LabelledPairs(NamedTuple):
     @classmethod
     def build(cls, positives: np.ndarray, negatives: np.ndarray) -> LabelledPairs:
         """From an (n, 2) array of edges and an (m, 2) array of non-edges."""
-        both = np.concatenate([np.reshape(positives, (-1, 2)), np.reshape(negatives, (-1, 2))]).astype(np.int32)
+        both = np.concatenate([np.reshape(positives, (-1, 2)), np.reshape(negatives, (-1, 2))]).astype(
+            np.int32
+        )
         labels = np.arange(len(both)) < len(positives)
         return cls(jnp.asarray(both[:, 0]), jnp.asarray(both[:, 1]), jnp.asarray(labels))
 

@@ -42,7 +42,9 @@ class DiGraph:
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = len(names) if names is not None else num_nodes if num_nodes is not None else top
         if s.size and (min(s.min(), t.min()) < 0 or top > n):
-            raise ValueError(f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}")
+            raise ValueError(
+                f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
+            )
         order = np.lexsort((t, s))
         s, t = s[order], t[order]
         first = np.ones(s.size, bool)

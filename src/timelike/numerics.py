@@ -53,7 +53,7 @@ def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 
 def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
     """log Σ eˣ over the last axis, for finite x."""
-    top = (jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True)))
+    top = jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True))
     return top[..., 0] + jnp.log(jnp.sum(jnp.exp(x - top), axis=-1))
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from timelike.manifolds.base import Manifold
 from timelike.numerics import once
@@ -85,27 +85,3 @@ def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state
     if isinstance(state, optax.ScaleByAdamState):
         return state._replace(mu=jax.vmap(manifold.transport)(points, new_points, state.mu))
     return state
-
-
-def take_rows(state: Any, rows: Int[Array, "rows"]) -> Any:
-    """The optimiser state of some rows: tables are indexed, counters are shared."""
-    return jax.tree.map(lambda x: x.at[rows].get(mode="clip") if x.ndim == 2 else x, state)
-
-
-def put_rows(state: Any, rows: Int[Array, "rows"], new: Any) -> Any:
-    """The optimiser state with some rows replaced."""
-    return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop") if x.ndim == 2 else y, state, new)
-
-
-def sum_repeated(
-    slots: Int[Array, "nodes"], rows: Int[Array, "rows"], values: Rows
-) -> tuple[Int[Array, "nodes"], Rows]:
-    """Give every entry of `rows` the sum of `values` over all entries with the same row.
-
-    `slots` is scratch space, one number per node: each row is pointed at one of its entries, the
-    values are added up there and read back. It needs no sort, no table-sized buffer and no reset.
-    Rows past the end (padding, whose values must be 0) are left out.
-    """
-    slots = slots.at[rows].set(jnp.arange(rows.shape[0], dtype=slots.dtype), mode="drop")
-    entry = slots.at[rows].get(mode="clip")
-    return slots, jnp.zeros_like(values).at[entry].add(values)[entry]

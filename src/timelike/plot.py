@@ -162,16 +162,16 @@ def tfd_heatmaps(
     """
     f1 = FermiDirac(tau1)
     tfd = [TripleFermiDirac(tau1, tau2, alpha) for alpha in alphas]
-    panels = [
+    shown = [
         *((Minkowski(2), f, rf"$\mathcal{{F}}$, Minkowski, $\alpha={f.alpha:g}$") for f in tfd),
         (Minkowski(2), f1, "$F_1$, Minkowski"),
         (Euclidean(2), f1, "$F_1$, Euclidean"),
         (Euclidean(2), tfd[-1], rf"$\mathcal{{F}}$, Euclidean, $\alpha={alphas[-1]:g}$"),
     ]
-    scenes = [landscape(Model(m, f), extent, resolution=resolution) for m, f, _ in panels]
+    scenes = [landscape(Model(m, f), extent, resolution=resolution) for m, f, _ in shown]
     with styled():
         figure, grid = panels(2, 3, width=5.6, height=3.8)
-        for axes, scene, (_, f, title), letter in zip(grid.flat, scenes, panels, "ABCDEF", strict=True):
+        for axes, scene, (_, f, title), letter in zip(grid.flat, scenes, shown, "ABCDEF", strict=True):
             image = draw_landscape(axes, scene, peak=isinstance(f, TripleFermiDirac))
             mark_event(axes)
             _title(axes, letter, title)

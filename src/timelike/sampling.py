@@ -19,8 +19,9 @@ from timelike.graph import DiGraph
 
 Nodes = Int[Array, "*shape"]
 
-#: A candidate that hits a training edge is drawn again at most this often, then left out. Only
-#: nodes linked to nearly everybody get that far.
+#: Candidates that hit a training edge are drawn again until at most one in `LEFT_OUT` is one, or
+#: `MAX_DRAWS` times; what is still an edge then is left out of the batch.
+LEFT_OUT = 1000
 MAX_DRAWS = 16
 
 #: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
@@ -75,13 +76,18 @@ class EdgeTable:
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge, by binary search in the source's row."""
-        low, end = self.row_starts[sources], self.row_starts[sources + 1]
+        low, end = _at(self.row_starts, sources), _at(self.row_starts, sources + 1)
         high, last = end, self.num_edges - 1
         for _ in range(self.halvings):
             middle = (low + high) // 2
-            right = (low < high) & (self.targets[jnp.minimum(middle, last)] < targets)
+            right = (low < high) & (_at(self.targets, jnp.minimum(middle, last)) < targets)
             low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
-        return (low < end) & (self.targets[jnp.minimum(low, last)] == targets)
+        return (low < end) & (_at(self.targets, jnp.minimum(low, last)) == targets)
+
+
+def _at(array: Array, index: Nodes) -> Array:
+    """array[index] for indices known to be in range."""
+    return array.at[index].get(mode="promise_in_bounds")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,32 +120,16 @@ class Negatives:
         """Negatives per positive."""
         return sum(dataclasses.astuple(self))
 
-    @property
-    def wiring(self) -> tuple[tuple[int, int], ...]:
-        """(source, target) columns of the positive and then of each negative pair.
-
-        An example is a row of node numbers: s, t, then the nodes that were drawn. Corrupted pairs
-        share s or t with the positive, so fewer rows of the table are touched.
-        """
-        pairs, next_column = [(0, 1)], 2
-        for kind, count in dataclasses.asdict(self).items():
-            for _ in range(count):
-                if kind == "reversed":
-                    pairs.append((1, 0))
-                elif kind == "target":
-                    pairs.append((0, next_column))
-                elif kind == "source":
-                    pairs.append((next_column, 1))
-                else:
-                    pairs.append((next_column, next_column + 1))
-                next_column = max(next_column, *(c + 1 for c in pairs[-1]))
-        return tuple(pairs)
-
 
 class Examples(NamedTuple):
-    """A block of training examples: node columns, which pairs count, and how many draws were rejected."""
+    """A block of training examples: along the last axis, the positive pair and then its negatives.
 
-    nodes: Int[Array, "*shape columns"]
+    `use` tells the pairs that count from padding and from draws that found no non-edge. The nodes
+    of padding are past the last node.
+    """
+
+    sources: Int[Array, "*shape pairs"]
+    targets: Int[Array, "*shape pairs"]
     use: Bool[Array, "*shape pairs"]
     weights: Array
     rejected: Int[Array, ""]
@@ -148,25 +138,21 @@ class Examples(NamedTuple):
 def draw_examples(
     key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
 ) -> Examples:
-    """Positives by edge number, with fresh negatives.
-
-    Edge numbers past the last are padding; their node numbers are past the last node.
-    """
+    """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
     real = edge_ids < table.num_edges
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
-    s, t = table.sources[ids], table.targets[ids]
-    weights = jnp.where(real, table.weights[ids] if table.weights.shape[0] else 1.0, 0.0)
-    nodes, use, rejected = [s[..., None], t[..., None]], [real[..., None]], jnp.zeros((), jnp.int32)
+    s, t = _at(table.sources, ids), _at(table.targets, ids)
+    weights = jnp.where(real, _at(table.weights, ids) if table.weights.shape[0] else 1.0, 0.0)
+    pairs, rejected = [(s[..., None], t[..., None], real[..., None])], jnp.zeros((), jnp.int32)
     for number, (kind, count) in enumerate(dataclasses.asdict(kinds).items()):
         if count:
             wide = [jnp.broadcast_to(x[..., None], (*x.shape, count)) for x in (s, t, real)]
             a, b, good, wasted = _draw(jax.random.fold_in(key, number), table, kind, *wide)
-            pairs = jnp.stack([a, b], axis=-1).reshape(*s.shape, 2 * count)
-            nodes += {"reversed": [], "target": [b], "source": [a]}.get(kind, [pairs])
-            use.append(good)
+            pairs.append((a, b, good))
             rejected += wasted
-    columns = jnp.where(real[..., None], jnp.concatenate(nodes, axis=-1), table.num_nodes)
-    return Examples(columns, jnp.concatenate(use, axis=-1), weights, rejected)
+    sources, targets, use = (jnp.concatenate(parts, axis=-1) for parts in zip(*pairs, strict=True))
+    sources, targets = (jnp.where(real[..., None], x, table.num_nodes) for x in (sources, targets))
+    return Examples(sources, targets, use, weights, rejected)
 
 
 def _draw(
@@ -185,7 +171,9 @@ def _draw(
         return tries + 1, a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
 
     start = (0, s, t, real, jnp.zeros((), jnp.int32))
-    _, a, b, bad, wasted = jax.lax.while_loop(lambda c: (c[0] < MAX_DRAWS) & jnp.any(c[3]), attempt, start)
+    _, a, b, bad, wasted = jax.lax.while_loop(
+        lambda c: (c[0] < MAX_DRAWS) & (jnp.sum(c[3]) > c[3].size // LEFT_OUT), attempt, start
+    )
     return a, b, real & ~bad, wasted
 
 
@@ -193,10 +181,12 @@ def _candidates(key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: N
     first, second = jax.random.split(key)
     if kind == "degree":
         edges = table.num_edges
-        return table.sources[below(first, s.shape, edges)], table.targets[below(second, s.shape, edges)]
+        return _at(table.sources, below(first, s.shape, edges)), _at(
+            table.targets, below(second, s.shape, edges)
+        )
     if kind == "listed":
         entry = below(first, s.shape, table.listed_sources.shape[0])
-        return table.listed_sources[entry], table.listed_targets[entry]
+        return _at(table.listed_sources, entry), _at(table.listed_targets, entry)
     a = s if kind == "target" else below(first, s.shape, table.num_nodes)
     b = t if kind == "source" else below(second, s.shape, table.num_nodes)
     return a, b
@@ -220,7 +210,7 @@ class Shuffle(NamedTuple):
 
     @classmethod
     def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
-        """A fresh permutation of at least `count` positions, on the grid near a square that has fewest more."""
+        """A fresh permutation of at least `count` positions, on a grid that has few more."""
         root = max(1, int(np.sqrt(count)))
         rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
         columns = -(-count // rows)
@@ -238,6 +228,6 @@ class Shuffle(NamedTuple):
         inside = jnp.minimum(position, self.size - 1)
         row, column = inside // columns, inside % columns
         for by_row, by_column in zip(self.by_row, self.by_column, strict=True):
-            column = (column + by_row[row]) % columns
-            row = (row + by_column[column]) % rows
+            column = (column + _at(by_row, row)) % columns
+            row = (row + _at(by_column, column)) % rows
         return jnp.where(position < self.size, row * columns + column, self.size)

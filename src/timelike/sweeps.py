@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -98,7 +99,9 @@ def with_numbers(base: Numbers, settings: Mapping[str, Any]) -> Numbers:
     unknown = sorted(set(settings) - set(known))
     if unknown:
         raise ValueError(f"grid: {unknown[0]!r} is not a number of this run; there are {', '.join(known)}")
-    values = [jnp.asarray(settings.get(k, x), jnp.asarray(x).dtype) for k, (_, x) in zip(known, leaves, strict=True)]
+    values = [
+        jnp.asarray(settings.get(k, x), jnp.asarray(x).dtype) for k, (_, x) in zip(known, leaves, strict=True)
+    ]
     return jax.tree.unflatten(structure, values)
 
 
@@ -111,19 +114,34 @@ def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
 def _run_chunk(
     plan: Plan, base: Numbers, data: Data, chunk: list[dict[str, Any]], num_nodes: int, bar: Any
 ) -> tuple[State, dict[str, np.ndarray]]:
-    """Train the runs of a chunk side by side until the last one is done."""
+    """Train the runs of a chunk side by side until the last one is done.
+
+    The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
+    cut into one part per core; they run at the same time, being dispatched before any is waited for.
+    """
     lanes = [with_numbers(base, settings) for settings in chunk]
-    numbers = jax.tree.map(lambda *xs: jnp.stack(xs), *lanes)
+    cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
+    size = -(-len(lanes) // cores)
+    parts = [_stack(lanes[i : i + size]) for i in range(0, len(lanes), size)]
     start, epoch_of = _vmapped(plan, num_nodes)
-    state, history = start(numbers), []
+    states, history = [start(numbers) for numbers in parts], []
     for epoch in range(plan.epochs):
-        state, report = epoch_of(numbers, data, state)
-        history.append(jax.device_get(report))
+        results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
+        states = [state for state, _ in results]
+        history.append(_join([jax.device_get(report) for _, report in results]))
         bar.update()
-        if not np.asarray(state.alive).any():
+        if not any(np.asarray(state.alive).any() for state in states):
             bar.update(plan.epochs - epoch - 1)
             break
-    return jax.device_get(state), stack_history(history)
+    return _join([jax.device_get(state) for state in states]), stack_history(history)
+
+
+def _stack(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
+
+
+def _join(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *xs: np.concatenate(xs), *trees)
 
 
 @functools.cache
@@ -168,4 +186,6 @@ def _lane(
         "best_epoch": int(state.best_epoch[lane]),
         "graph": repr(graph),
     }
-    return Embedding(jax.tree.map(float, chosen), np.asarray(state.best_points[lane]), graph.names, columns, info)
+    return Embedding(
+        jax.tree.map(float, chosen), np.asarray(state.best_points[lane]), graph.names, columns, info
+    )

@@ -141,7 +141,11 @@ def make_numbers(model: Model, config: Config) -> Numbers:
     """The continuous settings as arrays: another value is not another compilation."""
     f = partial(jnp.asarray, dtype=jnp.result_type(float))
     return Numbers(
-        jax.tree.map(f, model), f(config.learning_rate), f(config.init_scale), f(config.clip), jnp.asarray(config.seed)
+        jax.tree.map(f, model),
+        f(config.learning_rate),
+        f(config.init_scale),
+        f(config.clip),
+        jnp.asarray(config.seed),
     )
 
 
