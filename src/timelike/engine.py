@@ -240,6 +240,7 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     new_rows, new_state, norms = update_rows(
         model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, nodes)
     )
+    norms = jnp.where(nodes < points.shape[0], norms, 0)  # those of padding are anybody's
     tally = tally.add(Tally(loss, saturated, norms))
     return (set_rows(points, nodes, new_rows), set_state(optimizer, nodes, new_state), slots, tally), None
 

@@ -171,8 +171,9 @@ def _draw(
         return tries + 1, a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
 
     start = (0, s, t, real, jnp.zeros((), jnp.int32))
+    few = jnp.sum(real) // LEFT_OUT
     _, a, b, bad, wasted = jax.lax.while_loop(
-        lambda c: (c[0] < MAX_DRAWS) & (jnp.sum(c[3]) > c[3].size // LEFT_OUT), attempt, start
+        lambda c: (c[0] < MAX_DRAWS) & (jnp.sum(c[3]) > few), attempt, start
     )
     return a, b, real & ~bad, wasted
 

@@ -1,0 +1,136 @@
+"""100 random steps of the engine against the NumPy reference: every manifold, likelihood and optimiser."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import reference
+from steps import compiled, make_plan, one_by_one
+
+from timelike import engine
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import MANIFOLDS
+from timelike.model import Model
+from timelike.optimizers import OPTIMIZERS
+
+NODES, DIM, BATCH, PAIRS, STEPS = 12, 3, 5, 4, 100
+
+#: name → (numbers of our manifold, the reference's own geometry).
+SPACES = {
+    "euclidean": ({}, reference.Flat(DIM, 0)),
+    "minkowski": ({}, reference.Flat(DIM, 1)),
+    "cylindrical-euclidean": ({"circumference": 1.9}, reference.Flat(DIM, 0, 1.9)),
+    "cylindrical-minkowski": ({"circumference": 1.9}, reference.Flat(DIM, 1, 1.9)),
+    "sphere": ({"radius": 1.3}, reference.Quadric(DIM, 0, 1, 1.3)),
+    "hyperboloid": ({"radius": 1.3}, reference.Quadric(DIM, 1, -1, 1.3)),
+    "de-sitter": ({"radius": 1.3}, reference.Quadric(DIM, 1, 1, 1.3)),
+    "anti-de-sitter": ({"radius": 0.8}, reference.Quadric(DIM, 2, -1, 0.8)),
+    "two-time-hyperboloid": ({"radius": 0.8}, reference.Quadric(DIM, 3, -1, 0.8)),
+}
+
+CLIP = 1.0
+
+#: What an optimiser remembers, in the order of the reference's tables.
+MEMORY = {
+    "sgd": lambda state: (),
+    "adam": lambda state: (state.mu, state.nu),
+    "adagrad": lambda state: (np.zeros_like(state.sum_of_squares), state.sum_of_squares),
+}
+
+#: k > 1 lets the triple Fermi–Dirac function pass 1, so that saturated pairs are met.
+LIKELIHOOD_NUMBERS = {
+    "fermi-dirac": {"tau": 0.3, "r": 0.2, "alpha": 0.7},
+    "triple-fermi-dirac": {"tau1": 0.4, "tau2": 0.25, "alpha": 0.3, "r": -0.1, "k": 1.3},
+    "law-lucas": {"tau1": 0.4, "tau2": 0.25},
+}
+
+
+def batches(rng):
+    """Fixed random batches: repeated nodes, masked pairs (all self-pairs), weights, and some padding."""
+    sources, targets = rng.integers(0, NODES, (2, STEPS, BATCH, PAIRS), dtype=np.int32)
+    use = (sources != targets) & (rng.random(sources.shape) < 0.85)
+    weights = rng.choice([0.5, 1.0, 2.0], (STEPS, BATCH))
+    padding = rng.random((STEPS, BATCH)) < 0.05
+    sources[padding], targets[padding], use[padding], weights[padding] = NODES, NODES, False, 0.0
+    return sources, targets, use, weights
+
+
+def rates(rng):
+    """Learning rates that differ by step; three are so high that the steps are shortened."""
+    values = rng.uniform(0.005, 0.03, STEPS)
+    values[[3, 33, 66]] = 5.0
+    return values
+
+
+TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_repeated")
+
+#: The pieces of a step, each compiled once and shared by all combinations that have it in common.
+PIECES = {
+    "batch_loss": jax.jit(engine.batch_loss),
+    "update_rows": jax.jit(engine.update_rows, static_argnums=1),
+    **{name: jax.jit(getattr(engine, name)) for name in TABLE_FUNCTIONS},
+}
+TRANSFORMATION = functools.cache(engine.Plan.transformation)
+
+
+@pytest.fixture
+def compiled_pieces(monkeypatch):
+    for name, piece in PIECES.items():
+        monkeypatch.setattr(engine, name, piece)
+    monkeypatch.setattr(engine.Plan, "transformation", TRANSFORMATION)
+
+
+def compare(steps, manifold, likelihood, optimizer):
+    numbers, space = SPACES[manifold]
+    values = LIKELIHOOD_NUMBERS[likelihood]
+    model = Model(MANIFOLDS[manifold](DIM, **numbers), LIKELIHOODS[likelihood](**values))
+    rng = np.random.default_rng([len(manifold), len(likelihood), len(optimizer)])
+    points = np.array([space.random_point(rng) for _ in range(NODES)])
+    inputs = (*batches(rng), rates(rng))
+    plan = make_plan(optimizer, BATCH, PAIRS)
+    trail, (_, state, _, tally) = steps(plan, model, CLIP, jnp.asarray(points), inputs)
+
+    run = reference.Reference(space, likelihood, values, optimizer, points)
+    for found, batch in zip(trail, zip(*inputs, strict=True), strict=True):
+        run.step(*batch, CLIP)
+        assert_close(found, run.points)
+    for found, table in zip(MEMORY[optimizer](state), (run.first, run.second), strict=False):
+        assert_close(found, table)
+    assert_close(tally.loss.sum(), run.loss)
+    # Near an antipode of de Sitter the slope of the arc diverges and arccos(⟨p, q⟩) loses digits.
+    assert_close(tally.gradient_norm.sum(), run.norms, 1e-10)
+    assert tally.saturated.sum() == run.saturated
+    assert run.clipped > 0
+    assert run.shortened > 0
+
+
+def assert_close(found, expected, tolerance=1e-12):
+    """Equal up to `tolerance` of the largest number."""
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("manifold", MANIFOLDS)
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_every_step_equals_the_reference(x64, compiled_pieces, manifold, likelihood, optimizer):
+    compare(one_by_one, manifold, likelihood, optimizer)
+
+
+@pytest.mark.parametrize(
+    "combination",
+    [
+        ("cylindrical-minkowski", "triple-fermi-dirac", "sgd"),
+        ("anti-de-sitter", "triple-fermi-dirac", "adam"),
+        ("hyperboloid", "fermi-dirac", "adagrad"),
+    ],
+)
+def test_one_program_of_100_steps_equals_the_reference(x64, combination):
+    compare(compiled, *combination)
+
+
+def test_the_lists_are_complete():
+    assert set(SPACES) == set(MANIFOLDS)
+    assert set(LIKELIHOOD_NUMBERS) == set(LIKELIHOODS)
+    assert set(MEMORY) == set(OPTIMIZERS)

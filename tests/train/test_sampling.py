@@ -1,0 +1,301 @@
+"""Edges found, non-edges drawn, edges shuffled: against the dense truth."""
+
+import functools
+from unittest import mock
+
+import hypothesis.extra.numpy as hnp
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from graphs import adjacency, complete, from_adjacency, random_graph, star
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from timelike import engine, sampling
+from timelike.graph import DiGraph
+from timelike.sampling import MAX_DRAWS, EdgeTable, Negatives, Shuffle, draw_examples
+
+KEY = jax.random.key(7)
+
+#: Some of what can go wrong: a hub, reciprocal pairs, a sink, an isolated node, a self-loop.
+GRAPH = DiGraph.from_arrays(
+    [0, 0, 0, 0, 0, 1, 2, 2, 3, 5, 5, 6], [1, 2, 3, 4, 6, 0, 1, 5, 4, 2, 5, 4], num_nodes=8
+)
+LISTED = np.array([[4, 7], [7, 4], [0, 5], [0, 1], [3, 3]])  # an edge and a self-pair among them
+ALLOWED = ~adjacency(GRAPH) & ~np.eye(8, dtype=bool)
+
+#: Five of every kind, and where their columns are; column 0 is the edge itself.
+ALL_KINDS = Negatives(uniform=5, target=5, source=5, degree=5, reversed=1, listed=5)
+COLUMNS = {
+    "uniform": slice(1, 6),
+    "target": slice(6, 11),
+    "source": slice(11, 16),
+    "degree": slice(16, 21),
+    "reversed": slice(21, 22),
+    "listed": slice(22, 27),
+}
+
+_draw = jax.jit(draw_examples, static_argnums=2)
+
+
+def edge_ids(graph, count):
+    return np.random.default_rng(0).integers(0, graph.num_edges, count, dtype=np.int32)
+
+
+def draw(graph, kinds, count, key=KEY, non_edges=LISTED):
+    """Examples for `count` random edges, as NumPy arrays."""
+    return jax.device_get(_draw(key, EdgeTable.build(graph, non_edges), kinds, edge_ids(graph, count)))
+
+
+@functools.cache
+def many(seed=7):
+    """Five negatives of every kind for 3,000 edges of `GRAPH`."""
+    return draw(GRAPH, ALL_KINDS, 3000, jax.random.key(seed))
+
+
+def used(kind, where=True):
+    """The (n, 2) negatives of a kind, for those examples where a condition holds."""
+    columns = COLUMNS[kind]
+    use = many().use[:, columns] & where
+    return np.stack([many().sources[:, columns][use], many().targets[:, columns][use]], axis=1)
+
+
+def in_numpy():
+    """Run the same source on NumPy arrays: every shape without a compilation, every index checked."""
+    rng = np.random.default_rng(0)
+
+    def at(array, index):
+        assert ((index >= 0) & (index < len(array))).all()
+        return array[index]
+
+    def below(_, shape, bound):
+        return rng.integers(0, bound, shape, dtype=np.int32)
+
+    return mock.patch.multiple(sampling, jnp=np, _at=at, below=below)
+
+
+# Membership
+
+
+@settings(max_examples=300, deadline=None)
+@given(hnp.arrays(bool, st.integers(1, 12).map(lambda n: (n, n))).filter(np.any))
+def test_contains_is_the_dense_truth(dense):
+    s, t = np.indices(dense.shape)
+    with in_numpy():
+        found = EdgeTable.build(from_adjacency(dense)).contains(s, t)
+    np.testing.assert_array_equal(found, dense)
+
+
+@pytest.mark.parametrize("hub", [0, 5, 9])
+def test_contains_on_the_device(hub):
+    dense = adjacency(star(10, hub)) | np.diag(np.arange(10) == 9)  # the last node has a self-loop
+    s, t = np.indices(dense.shape)
+    found = EdgeTable.build(from_adjacency(dense)).contains(jnp.asarray(s), jnp.asarray(t))
+    np.testing.assert_array_equal(found, dense)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8, 9, 1000, 1023, 1024, 1025])
+def test_contains_in_rows_of_every_length(size):
+    graph = DiGraph.from_arrays(np.zeros(size, int), 2 * np.arange(size) + 1, num_nodes=2 * size + 1)
+    t = np.arange(graph.num_nodes)
+    with in_numpy():
+        found = EdgeTable.build(graph).contains(np.zeros_like(t), t)
+    np.testing.assert_array_equal(found, t % 2 == 1)
+
+
+# Negatives
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_used_negative_is_neither_an_edge_nor_a_node_with_itself(kind):
+    assert len(used(kind)) > 1000
+    assert ALLOWED[tuple(used(kind).T)].all()
+
+
+def test_the_edge_comes_first_and_every_kind_has_its_columns():
+    s, t, use, weights, _ = many()
+    assert s.shape == t.shape == use.shape == (3000, 1 + ALL_KINDS.total)
+    ids = edge_ids(GRAPH, 3000)
+    np.testing.assert_array_equal(s[:, 0], GRAPH.sources[ids])
+    np.testing.assert_array_equal(t[:, 0], GRAPH.targets[ids])
+    assert use[:, 0].all()
+    assert (weights == 1).all()
+    assert (s[:, COLUMNS["target"]] == s[:, :1]).all()
+    assert (t[:, COLUMNS["source"]] == t[:, :1]).all()
+    np.testing.assert_array_equal(s[:, 21], t[:, 0])
+    np.testing.assert_array_equal(t[:, 21], s[:, 0])
+
+
+def assert_distributed(pairs, weight):
+    """The pairs occur in proportion to `weight`, an N×N table that is 0 for those that may not occur."""
+    counts = np.zeros(weight.shape)
+    np.add.at(counts, tuple(pairs.T), 1)
+    assert not counts[weight == 0].any()
+    expected = weight[weight > 0] / weight.sum() * len(pairs)
+    assert chisquare(counts[weight > 0], expected).pvalue > 1e-3
+
+
+def test_uniform_negatives_cover_all_non_edges_evenly():
+    assert_distributed(used("uniform"), ALLOWED)
+
+
+@pytest.mark.parametrize("node", range(7))
+def test_the_corrupted_end_is_evenly_any_node_that_is_no_neighbour(node):
+    for kind, kept, row in (
+        ("target", many().sources, np.arange(8)[:, None] == node),
+        ("source", many().targets, np.arange(8) == node),
+    ):
+        if (kept[:, 0] == node).any():
+            assert_distributed(used(kind, kept[:, :1] == node), ALLOWED & row)
+
+
+def test_degree_negatives_follow_the_degrees():
+    dense = adjacency(GRAPH)
+    assert_distributed(used("degree"), np.outer(dense.sum(1), dense.sum(0)) * ALLOWED)
+
+
+def test_listed_negatives_come_evenly_from_the_list_alone():
+    listed = np.zeros((8, 8), bool)
+    listed[tuple(LISTED[:3].T)] = True
+    assert_distributed(used("listed"), listed)
+
+
+def test_a_reversed_edge_is_left_out_where_it_is_an_edge():
+    s, t = many().sources[:, 0], many().targets[:, 0]
+    np.testing.assert_array_equal(many().use[:, 21], ALLOWED[t, s])
+
+
+def test_a_complete_graph_has_no_negatives():
+    drawn = draw(complete(5), ALL_KINDS, 30, non_edges=np.array([[0, 1], [2, 2]]))
+    assert drawn.use[:, 0].all()
+    assert not drawn.use[:, 1:].any()
+    assert drawn.rejected == 30 * (25 * MAX_DRAWS + 1)
+
+
+def test_two_nodes_have_one_negative():
+    drawn = draw(DiGraph.from_arrays([0], [1]), ALL_KINDS, 9, non_edges=np.array([[1, 0]]))
+    pairs = np.stack([drawn.sources, drawn.targets])[:, :, 1:][:, drawn.use[:, 1:]]
+    np.testing.assert_array_equal(np.unique(pairs, axis=1), [[1], [0]])
+    assert not drawn.use[:, 6:21].any()  # 0 → 1 has no other target or source
+
+
+def test_rejected_draws_are_all_counted(monkeypatch):
+    tries, original = [], sampling._candidates
+
+    def recorded(*arguments):
+        candidates = original(*arguments)
+        jax.debug.callback(lambda *x: tries.append(np.array(x)), *candidates, ordered=True)
+        return candidates
+
+    monkeypatch.setattr(sampling, "_candidates", recorded)
+    graph = random_graph(6, 24)
+    drawn = draw(graph, Negatives(uniform=3), 40)
+    jax.effects_barrier()
+    bad, count, chosen = np.ones((40, 3), bool), 0, np.zeros((2, 40, 3), int)
+    for a, b in tries:
+        chosen[:, bad] = a[bad], b[bad]
+        bad &= adjacency(graph)[a, b] | (a == b)
+        count += bad.sum()
+    assert drawn.rejected == count > 0
+    np.testing.assert_array_equal(drawn.use[:, 1:], ~bad)
+    np.testing.assert_array_equal(np.stack([drawn.sources, drawn.targets])[:, :, 1:], chosen)
+
+
+def test_padding_has_no_weight_no_pairs_and_no_nodes():
+    graph = random_graph(6, 10, weighted=True)
+    ids = np.array([3, 10, 0, 11, 9, 2**31 - 1], np.int32)
+    real = ids < 10
+    drawn = jax.device_get(_draw(KEY, EdgeTable.build(graph), Negatives(uniform=2, reversed=1), ids))
+    np.testing.assert_array_equal(drawn.weights, np.where(real, graph.weights[np.minimum(ids, 9)], 0))
+    assert not drawn.use[~real].any()
+    assert (drawn.sources[~real] == 6).all()
+    assert (drawn.targets[~real] == 6).all()
+    assert drawn.use[real, 0].all()
+
+
+def test_a_few_examples_among_much_padding_have_negatives_too():
+    ids = np.where(np.arange(4096) < 3, 0, 2**31 - 1).astype(np.int32)
+    drawn = jax.device_get(_draw(KEY, EdgeTable.build(random_graph(50, 10)), Negatives(uniform=4), ids))
+    assert drawn.use[:3].all()
+    assert not drawn.use[3:].any()
+
+
+def test_the_same_key_draws_the_same_and_another_key_does_not():
+    again, other = draw(GRAPH, ALL_KINDS, 3000), many(8)
+    for one, two in zip(many(), again, strict=True):
+        np.testing.assert_array_equal(one, two)
+    for column in {*range(1, 27)} - {21}:  # the reverse of an edge is not random
+        for different in (other.sources[:, column], many().sources[:, column - 1]):
+            same = (many().sources[:, column] == different) & (many().targets[:, column] == different)
+            assert same.mean() < 0.9
+
+
+# Shuffling
+
+
+def test_shuffle_is_a_permutation_of_every_size():
+    with in_numpy(), mock.patch.object(jax.random, "split", lambda key: (key, key)):
+        for count in range(1, 301):
+            shuffle = Shuffle.draw(None, count)
+            ids = shuffle(np.arange(shuffle.size + 3))
+            np.testing.assert_array_equal(np.sort(ids[:-3]), np.arange(shuffle.size))
+            assert (ids[-3:] == shuffle.size).all()
+            assert np.sum(ids[:-3] >= count) == shuffle.size - count <= np.sqrt(count)
+
+
+@pytest.mark.parametrize("count", [2, 1009, 65_536, 1_000_003])
+def test_shuffle_on_the_device(count):
+    def ids(key):
+        shuffle = Shuffle.draw(key, count)
+        return shuffle(jnp.arange(shuffle.size))
+
+    compiled = jax.jit(ids)
+    one, two, same = (np.asarray(compiled(jax.random.key(i))) for i in (0, 1, 0))
+    np.testing.assert_array_equal(np.sort(one), np.arange(len(one)))
+    np.testing.assert_array_equal(one, same)
+    if count > 2:
+        assert np.mean(one == two) < 0.05
+        assert np.mean(one == np.arange(len(one))) < 0.05
+        assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.1  # neighbours are torn apart
+
+
+def test_every_place_of_a_shuffle_is_equally_likely():
+    places = jax.jit(jax.vmap(lambda key: Shuffle.draw(key, 12)(jnp.arange(12))))(jax.random.split(KEY, 3000))
+    counts = np.array([np.bincount(column, minlength=12) for column in np.asarray(places).T])
+    assert chisquare(counts, axis=1).pvalue.min() > 1e-4
+
+
+@pytest.mark.parametrize(("edges", "batch"), [(1, 1), (37, 4), (37, 1000), (56, 7)])
+def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
+    seen, original = [], engine.draw_examples
+
+    def recorded(*arguments):
+        examples = original(*arguments)
+        jax.debug.callback(lambda x: seen.append(jax.tree.map(np.array, x)), examples)
+        return examples
+
+    monkeypatch.setattr(engine, "draw_examples", recorded)
+    monkeypatch.setattr(engine, "_step", lambda plan, model, step, carry, batch: (carry, None))
+    monkeypatch.setattr(engine, "PAIRS_PER_BLOCK", 64)
+    graph = random_graph(8, edges, weighted=True)
+    plan = engine.Plan(1, batch, 0, Negatives(uniform=1), "sgd", "last", None)
+    state = mock.Mock(points=jnp.zeros((8, 2)), optimizer=())
+    *_, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, None, key, state))(
+        EdgeTable.build(graph), KEY
+    )
+    jax.effects_barrier()
+    s, t, w, use = (
+        np.concatenate([x.reshape(-1) for x in xs])
+        for xs in zip(
+            *((e.sources[..., 0], e.targets[..., 0], e.weights, e.use[..., 0]) for e in seen), strict=True
+        )
+    )
+    order = np.lexsort((t[use], s[use]))
+    np.testing.assert_array_equal(s[use][order], graph.sources)
+    np.testing.assert_array_equal(t[use][order], graph.targets)
+    np.testing.assert_array_equal(w[use][order], graph.weights)
+    assert not w[~use].any()
+    assert counts.rejected == sum(e.rejected for e in seen)
+    assert counts.pairs == sum(e.use.sum() for e in seen)
