@@ -128,11 +128,11 @@ def test_to_tangent_is_a_projection_onto_the_frame(any_dim):
 
 def test_init_is_a_reproducible_small_patch(plain):
     m = plain
-    keys = jax.random.split(jax.random.key(7), 64)
-    p = each("init", m, keys)
+    keys = jax.random.split(jax.random.key(7), 32)
+    p = np.stack([m.init(key) for key in keys])
     offset = p - np.asarray(m.origin())
     assert p.dtype == m.origin().dtype == np.float32
-    assert (p == each("init", m, keys)).all()
+    assert (p[0] == m.init(keys[0])).all()
     assert len(np.unique(p, axis=0)) == len(keys)
     assert np.abs(offset).max() <= 0.0101
     assert (offset.max(axis=0) > 0.005).sum() == (offset.min(axis=0) < -0.005).sum() == m.dim
