@@ -19,9 +19,10 @@ from timelike.graph import DiGraph
 
 Nodes = Int[Array, "*shape"]
 
-#: Candidates that hit a training edge are drawn again until at most one in `LEFT_OUT` is one, or
-#: `MAX_DRAWS` times; what is still an edge then is left out of the batch.
-LEFT_OUT = 1000
+#: Candidates that hit a training edge are drawn again. How often is fixed for a graph, by its
+#: density: often enough that about two in a thousand at most are still edges, or `MAX_DRAWS`
+#: times. What is still an edge then is left out of the batch.
+LEFT_OUT = 2e-3
 MAX_DRAWS = 16
 
 #: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
@@ -31,13 +32,14 @@ ROUNDS = 4
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=["sources", "targets", "weights", "row_starts", "listed_sources", "listed_targets"],
-    meta_fields=["halvings"],
+    meta_fields=["halvings", "draws"],
 )
 @dataclasses.dataclass(frozen=True)
 class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
-    `weights` is empty for an unweighted graph; `halvings` bounds the binary search in a row.
+    `weights` is empty for an unweighted graph; `halvings` bounds the binary search in a row, and
+    `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]
@@ -47,10 +49,13 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     halvings: int
+    draws: int
 
     @classmethod
-    def build(cls, graph: DiGraph, non_edges: np.ndarray | None = None) -> EdgeTable:
-        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device."""
+    def build(
+        cls, graph: DiGraph, non_edges: np.ndarray | None = None, kinds: Negatives | None = None
+    ) -> EdgeTable:
+        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds."""
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         longest = int(np.max(np.diff(graph.row_starts), initial=0))
@@ -62,6 +67,7 @@ class EdgeTable:
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
             halvings=longest.bit_length(),
+            draws=_draws(graph, kinds or Negatives()),
         )
 
     @property
@@ -83,6 +89,16 @@ class EdgeTable:
             right = (low < high) & (_at(self.targets, jnp.minimum(middle, last)) < targets)
             low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
         return (low < end) & (_at(self.targets, jnp.minimum(low, last)) == targets)
+
+
+def _draws(graph: DiGraph, kinds: Negatives) -> int:
+    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one."""
+    n, m = max(graph.num_nodes, 1), max(graph.num_edges, 1)
+    hit = (m + n) / n**2
+    if kinds.target or kinds.source or kinds.degree:  # these start from an edge, so mostly from a hub
+        degrees = (np.bincount(ends, minlength=n).astype(float) for ends in (graph.sources, graph.targets))
+        hit = max(np.sum(d * (d + 1)) / (m * n) for d in degrees)
+    return MAX_DRAWS if hit >= 1 else int(np.clip(np.ceil(np.log(LEFT_OUT) / np.log(hit)), 1, MAX_DRAWS))
 
 
 def _at(array: Array, index: Nodes) -> Array:
@@ -163,18 +179,15 @@ def _draw(
         bad = table.contains(t, s) | (s == t)
         return t, s, real & ~bad, jnp.sum(bad & real, dtype=jnp.int32)
 
-    def attempt(carry: tuple) -> tuple:
-        tries, a, b, bad, wasted = carry
-        new_a, new_b = _candidates(jax.random.fold_in(key, tries), table, kind, s, t)
+    def attempt(number: Array, carry: tuple) -> tuple:
+        a, b, bad, wasted = carry
+        new_a, new_b = _candidates(jax.random.fold_in(key, number), table, kind, s, t)
         a, b = jnp.where(bad, new_a, a), jnp.where(bad, new_b, b)
         bad = bad & (table.contains(a, b) | (a == b))
-        return tries + 1, a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
+        return a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
 
-    start = (0, s, t, real, jnp.zeros((), jnp.int32))
-    few = jnp.sum(real) // LEFT_OUT
-    _, a, b, bad, wasted = jax.lax.while_loop(
-        lambda c: (c[0] < MAX_DRAWS) & (jnp.sum(c[3]) > few), attempt, start
-    )
+    start = (s, t, real, jnp.zeros((), jnp.int32))
+    a, b, bad, wasted = jax.lax.fori_loop(0, table.draws, attempt, start)
     return a, b, real & ~bad, wasted
 
 

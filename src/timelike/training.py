@@ -134,7 +134,7 @@ def make_data(
     for name, pairs in (("valid", valid), ("test", test)):
         if pairs is not None and not (bool(pairs.labels.any()) and not bool(pairs.labels.all())):
             raise ValueError(f"{name} must hold at least one positive and one negative pair")
-    return Data(EdgeTable.build(graph, non_edges), valid, test)
+    return Data(EdgeTable.build(graph, non_edges, plan.negatives), valid, test)
 
 
 def make_numbers(model: Model, config: Config) -> Numbers:
