@@ -109,7 +109,8 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
     key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
-    rate = numbers.learning_rate * schedule(state.epoch, plan.epochs, plan.burn_in)
+    epoch = state.epoch.astype(state.points.dtype)
+    rate = numbers.learning_rate * schedule(epoch, plan.epochs, plan.burn_in)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
     points, optimizer, tally, counts = _sweep_edges(plan, numbers.model, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)

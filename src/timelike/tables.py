@@ -39,7 +39,8 @@ def add_rows(table: Table, rows: Rows, values: Array) -> Table:
 @get_rows.def_vmap
 def _get_many(size: int, batched: list[bool], table: Table, rows: Rows) -> tuple[Array, bool]:
     table, rows = _all(size, batched, table, rows)
-    flat, numbers = _end_to_end(table, rows)
+    # Padding reads its own table's last row: that of another may be NaN, and NaN · 0 is not 0.
+    flat, numbers = _end_to_end(table, jnp.minimum(rows, table.shape[1] - 1))
     return get_rows(flat, numbers).reshape(*rows.shape, *table.shape[2:]), True
 
 

@@ -1,0 +1,181 @@
+"""Rows of tables, steps, epochs and scores: against dense sums, the NumPy reference and scikit-learn."""
+
+import dataclasses
+import functools
+from unittest import mock
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import reference
+from graphs import random_graph
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.metrics import average_precision_score
+from steps import compiled, make_plan
+
+from timelike import Config, DiGraph, Model, Negatives, engine, tables, training
+from timelike.evaluate import average_precision
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.optimizers import schedule
+
+# Rows of a table
+
+
+def random_rows(rng, nodes, count):
+    """Row numbers with repetitions; some are padding, whose values are 0."""
+    rows = rng.integers(0, nodes + 2, count, dtype=np.int32)
+    return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
+
+
+def test_repeated_rows_get_their_summed_gradient():
+    add_up = jax.jit(tables.sum_repeated)
+    rng, slots = np.random.default_rng(0), jnp.zeros(7, jnp.int32)
+    for _ in range(50):
+        rows, values = random_rows(rng, 7, 20)
+        dense = np.zeros((9, 3))
+        np.add.at(dense, rows, values.astype(np.float64))
+        slots, found = add_up(slots, rows, values)  # what is left in the slots does no harm
+        np.testing.assert_allclose(found[rows < 7], dense[rows[rows < 7]], atol=1e-6)
+
+
+def test_rows_of_many_tables_are_rows_of_each():
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(4, 7, 3)).astype(np.float32)
+    rows, values = (np.stack(x) for x in zip(*(random_rows(rng, 7, 20) for _ in range(4)), strict=True))
+    read, added = jax.vmap(tables.get_rows)(table, rows), jax.vmap(tables.add_rows)(table, rows, values)
+    one_row = jax.vmap(tables.set_rows, in_axes=(0, None, 0))(table, rows[0, :1], values[:, :1])
+    for i in range(4):
+        np.testing.assert_array_equal(read[i], table[i, np.minimum(rows[i], 6)])
+        expected = np.concatenate([table[i], np.zeros((2, 3), np.float32)])
+        np.add.at(expected, rows[i], values[i])
+        np.testing.assert_allclose(added[i], expected[:7], atol=1e-6)
+        expected = np.array(table[i])
+        expected[rows[0, 0]] = values[i, 0]
+        np.testing.assert_array_equal(one_row[i], expected)
+
+
+# A step
+
+
+def test_an_edge_of_weight_2_counts_as_two_edges(x64):
+    model, points = Model(Minkowski(2), TripleFermiDirac()), jnp.asarray([[0.0, 0], [0.1, 0.2], [0.3, -0.1]])
+    plan = make_plan("sgd", 2, 3)
+    none = [3, 3, 3]
+
+    def after(sources, targets, weights):
+        sources, targets = jnp.asarray([sources]), jnp.asarray([targets])
+        inputs = sources, targets, sources < 3, jnp.asarray([weights]), jnp.asarray([0.01])
+        return compiled(plan, model, jnp.inf, points, inputs)[0][0]
+
+    twice = after([[0, 1, 0], [0, 1, 0]], [[1, 2, 2], [1, 2, 2]], [1.0, 1.0])
+    double = after([[0, 1, 0], none], [[1, 2, 2], none], [2.0, 0.0])
+    np.testing.assert_allclose(double, twice, rtol=1e-14)
+    assert not np.allclose(twice, points, atol=1e-3)
+
+
+# An epoch
+
+ADS = Model(AntiDeSitter(3, radius=0.8), TripleFermiDirac(tau1=0.4, tau2=0.25, alpha=0.3, r=-0.1))
+CONFIG = Config(epochs=4, batch_size=3, learning_rate=0.05, burn_in=1, init_scale=0.5, optimizer="adam")
+
+
+@functools.cache
+def three_epochs():
+    """Weighted edges among the first 8 of 10 nodes, learned for 3 epochs: states, reports, all batches."""
+    small = random_graph(8, 23, weighted=True)
+    graph = DiGraph(small.sources, small.targets, 10, weights=small.weights)
+    config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
+    plan, seen, original = config.plan(False, False), [], engine.draw_examples
+
+    def recorded(*arguments):
+        examples = original(*arguments)
+        jax.debug.callback(lambda x: seen.append(jax.tree.map(np.array, x)), examples, ordered=True)
+        return examples
+
+    numbers, data = training.make_numbers(ADS, config), training.make_data(graph, plan, None, None, None)
+    states, reports, blocks = [engine.init_state(plan, numbers, 10)], [], []
+    with (
+        mock.patch.object(engine, "draw_examples", recorded),
+        mock.patch.object(engine, "PAIRS_PER_BLOCK", 60),
+    ):
+        run = jax.jit(functools.partial(engine.run_epoch, plan))
+        for _ in range(3):
+            state, report = jax.device_get(run(numbers, data, states[-1]))
+            jax.effects_barrier()
+            states.append(state)
+            reports.append(report)
+            blocks.append([*seen])
+            seen.clear()
+    return jax.device_get(states), reports, blocks
+
+
+def test_an_epoch_is_its_batches_one_after_the_other(x64):
+    states, reports, blocks = three_epochs()
+    numbers = dataclasses.asdict(ADS.likelihood)
+    space = reference.Quadric(3, 2, -1, 0.8)
+    run = reference.Reference(space, "triple-fermi-dirac", numbers, "adam", states[0].points.copy())
+    for epoch in range(3):
+        run.loss = run.norms = run.saturated = 0
+        rate = 0.05 * (0.01 if epoch == 0 else 1) * (1 - 0.75 * epoch / 3)
+        assert len(blocks[epoch]) > 1
+        for block in blocks[epoch]:
+            for batch in zip(*block[:4], strict=True):
+                run.step(*batch, rate, np.inf)
+        report, every = reports[epoch], blocks[epoch]
+        np.testing.assert_allclose(states[epoch + 1].points, run.points, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(report.loss, run.loss, rtol=1e-12)
+        rows = sum(2 * np.sum(b.sources < 10) for b in every)
+        np.testing.assert_allclose(report.gradient_norm, run.norms / rows, rtol=1e-12)
+        np.testing.assert_allclose(report.saturated, run.saturated / sum(b.use.sum() for b in every))
+        assert report.rejected == sum(b.rejected for b in every)
+        assert report.off_surface < 1e-14
+
+
+def test_rows_that_no_batch_touches_keep_their_bits(x64):
+    states, _, _ = three_epochs()
+    first, last = states[0], states[-1]
+    for before, after in (
+        (first.points, last.points),
+        *zip(first.optimizer[1:], last.optimizer[1:], strict=True),
+    ):
+        np.testing.assert_array_equal(before[8:], after[8:])
+        assert (before[:8] != after[:8]).any(axis=1).all()
+
+
+def test_the_learning_rate_burns_in_and_falls_to_a_quarter():
+    factors = np.array([schedule(epoch, 5, 2) for epoch in range(5)])
+    np.testing.assert_allclose(factors, [0.01, 0.008125, 0.625, 0.4375, 0.25])
+    assert schedule(0, 1, 0) == 1
+
+
+# Scores
+
+_average_precision = jax.jit(average_precision)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    hnp.arrays(
+        np.float32,
+        24,
+        elements=st.sampled_from([-3.5, -1, -0.25, 0, 0.5, 2])
+        | st.floats(-9, 9, width=32, allow_subnormal=False),
+    ),
+    hnp.arrays(bool, 24),
+)
+def test_average_precision_is_scikit_learns(scores, labels):
+    assume(labels.any())
+    expected = average_precision_score(labels, scores)
+    np.testing.assert_allclose(_average_precision(scores, labels), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("positives", [1, 12, 24])
+@pytest.mark.parametrize("scores", [np.zeros(24), np.arange(24.0), -np.arange(24.0)])
+def test_average_precision_of_ties_and_of_one_positive(scores, positives):
+    labels = np.arange(24) < positives
+    expected = average_precision_score(labels, scores)
+    np.testing.assert_allclose(_average_precision(scores.astype(np.float32), labels), expected, rtol=1e-6)

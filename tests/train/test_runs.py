@@ -1,0 +1,158 @@
+"""Whole runs and sweeps: few compilations, the same bits from the same seed, lanes equal to single runs."""
+
+import contextlib
+import dataclasses
+import itertools
+from unittest import mock
+
+import jax
+import numpy as np
+import pytest
+from graphs import random_graph
+
+from timelike import Config, DiGraph, LabelledPairs, Model, sweep, sweeps, train, training
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, Minkowski
+
+GRAPH = random_graph(12, 40, seed=3)
+VALID = LabelledPairs.build(
+    np.array([[0, 1], [2, 3], [4, 5]]), np.array([[6, 7], [8, 9], [1, 0], [10, 11], [5, 2]])
+)
+TEST = LabelledPairs.build(np.array([[1, 2], [3, 4]]), np.array([[7, 6], [9, 8], [2, 0], [11, 10], [5, 1]]))
+SHORT = Config(epochs=5, batch_size=7, learning_rate=0.1, burn_in=1, init_scale=0.1)
+MODELS = {
+    "minkowski": Model(Minkowski(3), TripleFermiDirac()),
+    "ads": Model(AntiDeSitter(3), TripleFermiDirac()),
+}
+KEPT = ("loss", "gradient_norm", "saturated", "off_surface", "rejected", "valid_ap", "test_ap")
+
+
+def learn(model=MODELS["minkowski"], **changes):
+    return train(GRAPH, model, dataclasses.replace(SHORT, **changes), valid=VALID, test=TEST)
+
+
+@contextlib.contextmanager
+def compilations():
+    """A list that grows with every program that XLA compiles."""
+    events = []
+
+    def note(name, _, **__):
+        if name == "/jax/core/compile/backend_compile_duration":
+            events.append(name)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        yield events
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+
+
+def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
+    with compilations() as first:
+        learn()
+    assert len(first) <= 12
+    model = Model(Minkowski(3), TripleFermiDirac(tau1=0.3, tau2=0.1, alpha=0.1, k=0.9))
+    with compilations() as second:
+        learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0)
+    assert not second
+    assert training._compiled(SHORT.plan(True, True))._cache_size() == 1
+
+
+def test_the_old_state_is_given_away(x64):
+    plan = SHORT.plan(True, True)
+    numbers = training.make_numbers(MODELS["minkowski"], SHORT)
+    state = training._initial(plan, 12)(numbers)
+    data = training.make_data(GRAPH, plan, VALID, TEST, None)
+    new, _ = training._compiled(plan)(numbers, data, state)
+    assert state.points.is_deleted()
+    assert state.best_points.is_deleted()
+    assert new.epoch == 1
+
+
+def test_history_has_one_entry_per_epoch(x64):
+    history = learn().history
+    assert set(history) == set(KEPT)
+    for name in KEPT:
+        assert history[name].shape == (5,)
+        assert np.isfinite(history[name]).all()
+
+
+def test_a_seed_fixes_every_bit(x64):
+    one, two, other = learn(), learn(), learn(seed=1)
+    np.testing.assert_array_equal(one.points, two.points)
+    for name in KEPT:
+        np.testing.assert_array_equal(one.history[name], two.history[name])
+    assert (one.points != other.points).all(axis=1).any()
+
+
+def test_two_nodes_and_a_batch_larger_than_the_graph():
+    graph = DiGraph.from_arrays([0], [1])
+    found = train(graph, MODELS["minkowski"], Config(epochs=3, batch_size=1000, burn_in=0))
+    assert found.points.shape == (2, 3)
+    assert np.isfinite(found.points).all()
+    assert found.info["best_epoch"] == 3
+
+
+# Sweeps
+
+GRID = {"tau1": [0.15, 0.4], "learning_rate": [0.02, 0.1]}
+
+
+def swept(name, cores=2, **changes):
+    """A sweep in as many parts as there are cores."""
+    arguments = {"grid": GRID, "valid": VALID, "test": TEST} | changes
+    with mock.patch("os.cpu_count", return_value=cores):
+        return sweep(GRAPH, MODELS[name], SHORT, **arguments)
+
+
+def assert_same_rows(found, expected):
+    for one, two in zip(found, expected, strict=True):
+        assert one.keys() == two.keys()
+        for name, value in one.items():
+            assert two[name] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-10))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_lane_of_a_sweep_is_a_run_of_its_own(x64, name):
+    result = swept(name)
+    top = max(result.rows, key=lambda row: row["valid_ap"])
+    assert [(row["tau1"], row["learning_rate"]) for row in result.rows] == [
+        *itertools.product(*GRID.values())
+    ]
+    for row in result.rows:
+        model = Model(MODELS[name].manifold, TripleFermiDirac(tau1=row["tau1"]))
+        run = learn(model, learning_rate=row["learning_rate"])
+        at = run.info["best_epoch"] - 1
+        scores = {name: run.history[name][at] for name in ("loss", "valid_ap", "test_ap")}
+        expected = {"best_epoch": at + 1, "best_test_ap": run.history["test_ap"].max(), **scores}
+        assert_same_rows([{name: row[name] for name in expected}], [expected])
+        if row is top:
+            np.testing.assert_allclose(result.best.points, run.points, rtol=0, atol=1e-10)
+            for quantity in KEPT:
+                np.testing.assert_allclose(
+                    result.best.history[quantity], run.history[quantity], rtol=1e-9, atol=1e-15
+                )
+
+
+def test_chunks_that_fit_memory_change_nothing(x64, monkeypatch):
+    whole = swept("minkowski")
+    monkeypatch.setattr(sweeps, "_bytes_per_run", lambda *_: 100)
+    chunked = swept("minkowski", cores=1, memory=250)
+    assert_same_rows(chunked.rows, whole.rows)
+    np.testing.assert_array_equal(chunked.best.points, whole.best.points)
+
+
+def test_seeds_are_lanes_too(x64):
+    rows = swept("minkowski", grid=None, seeds=[3, 8], cores=1).rows
+    for row in rows:
+        run = learn(seed=row["seed"])
+        np.testing.assert_allclose(row["loss"], run.history["loss"][run.info["best_epoch"] - 1], rtol=1e-10)
+    assert rows[0]["loss"] != rows[1]["loss"]
+
+
+def test_a_lane_that_diverges_leaves_the_others_alone(x64):
+    healthy, broken = swept("minkowski", grid={"learning_rate": [0.1, np.inf]}, cores=1).rows
+    assert broken["status"] == "diverged in epoch 1"
+    run = learn()
+    assert healthy["status"] == "finished"
+    np.testing.assert_allclose(healthy["loss"], run.history["loss"][run.info["best_epoch"] - 1], rtol=1e-10)
