@@ -14,7 +14,7 @@ bypasses the check.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import jax
@@ -133,6 +133,28 @@ def show(value: Any) -> str:
     """`value` on one line of bounded length, for error messages."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def numbers_of(tree: Any) -> dict[str, Any]:
+    """The numbers of a struct and of the structs inside it, by name."""
+    found: dict[str, Any] = {}
+    for f in dataclasses.fields(tree):
+        value = getattr(tree, f.name)
+        found |= (
+            {f.name: value} if "domain" in f.metadata else numbers_of(value) if "kind" in f.metadata else {}
+        )
+    return found
+
+
+def with_numbers(tree: T, values: Mapping[str, Any]) -> T:
+    """The same struct with some numbers replaced, wherever in it they are, and checked again."""
+    changes = {}
+    for f in dataclasses.fields(tree):  # type: ignore[arg-type]
+        if "domain" in f.metadata and f.name in values:
+            changes[f.name] = values[f.name]
+        elif "kind" in f.metadata:
+            changes[f.name] = with_numbers(getattr(tree, f.name), values)
+    return dataclasses.replace(tree, **changes)  # type: ignore[type-var]
 
 
 def to_real(tree: T) -> T:

@@ -15,13 +15,17 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
+from timelike._struct import numbers_of, with_numbers
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, init_state, run_epoch
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.training import SELECTED_BY, make_data, make_numbers, stack_history
+from timelike.training import make_data, make_embedding, make_numbers, stack_history
+
+#: What of the config a grid may vary, besides the numbers of the model.
+SWEPT = ("learning_rate", "init_scale", "clip", "seed")
 
 #: Tables a run holds at once: the points, their last good and best copies, and one in transit.
 TABLES = 4
@@ -65,12 +69,8 @@ def sweep(
     config = config or Config()
     plan = config.plan(valid is not None, test is not None)
     data = make_data(graph, plan, valid, test, non_edges)
-    base = make_numbers(model, config)
-    seed_list = range(config.seed, config.seed + seeds) if isinstance(seeds, int) else list(seeds)
-    names = [*(grid or {}), "seed"]
-    runs = list(itertools.product(*(grid or {}).values(), seed_list))
-    settings = [dict(zip(names, values, strict=True)) for values in runs]
-    size = max(1, int(memory // _bytes_per_run(plan, base, graph.num_nodes)))
+    settings = _settings(model, config, grid or {}, seeds)
+    size = max(1, int(memory // _bytes_per_run(plan, make_numbers(model, config), graph.num_nodes)))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
@@ -82,27 +82,25 @@ def sweep(
     )
     with bar:
         for chunk in chunks:
-            state, history = _run_chunk(plan, base, data, chunk, graph.num_nodes, bar)
+            lanes = [_one_run(model, config, one) for one in chunk]
+            numbers = [make_numbers(*lane) for lane in lanes]
+            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, bar)
             rows += _rows(plan, chunk, state, history)
             lane = int(np.argmax(np.where(np.isfinite(state.best_score), state.best_score, -np.inf)))
             score = float(state.best_score[lane])
             if best is None or score > best[0]:
-                best = score, _lane(graph, plan, config, model, chunk[lane], state, history, lane)
+                mine = jax.tree.map(lambda x, lane=lane: x[lane], state)
+                columns = {name: values[:, lane] for name, values in history.items()}
+                its_model, its_config = lanes[lane]
+                best = score, make_embedding(graph, its_model, its_config.to_dict(), plan, mine, columns)
     assert best is not None
     return Sweep(rows, best[1])
 
 
-def with_numbers(base: Numbers, settings: Mapping[str, Any]) -> Numbers:
-    """`base` with some numbers replaced, by name, wherever in the model they are."""
-    leaves, structure = jax.tree_util.tree_flatten_with_path(base)
-    known = [path[-1].name for path, _ in leaves]
-    unknown = sorted(set(settings) - set(known))
-    if unknown:
-        raise ValueError(f"grid: {unknown[0]!r} is not a number of this run; there are {', '.join(known)}")
-    values = [
-        jnp.asarray(settings.get(k, x), jnp.asarray(x).dtype) for k, (_, x) in zip(known, leaves, strict=True)
-    ]
-    return jax.tree.unflatten(structure, values)
+def _one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[Model, Config]:
+    """The model and the config of one point of the grid, checked like any other."""
+    of_config = {k: v for k, v in settings.items() if k in SWEPT}
+    return with_numbers(model, settings), dataclasses.replace(config, **of_config)
 
 
 def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
@@ -111,15 +109,31 @@ def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
     return int(points.points.dtype.itemsize * tables + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
 
 
+def _settings(
+    model: Model, config: Config, grid: Mapping[str, Sequence[float]], seeds: int | Iterable[int]
+) -> list[dict[str, Any]]:
+    """Every combination of the grid with every seed."""
+    known = [*SWEPT[:-1], *numbers_of(model)]
+    for name, values in grid.items():
+        if name not in known:
+            raise ValueError(f"grid: {name!r} is not a number of this run; there are {', '.join(known)}")
+        if len(values) == 0:
+            raise ValueError(f"grid: {name!r} has no values")
+    starts = list(range(config.seed, config.seed + seeds) if isinstance(seeds, int) else seeds)
+    if not starts:
+        raise ValueError(f"seeds is {seeds!r}; there must be at least one")
+    names = [*grid, "seed"]
+    return [dict(zip(names, values, strict=True)) for values in itertools.product(*grid.values(), starts)]
+
+
 def _run_chunk(
-    plan: Plan, base: Numbers, data: Data, chunk: list[dict[str, Any]], num_nodes: int, bar: Any
+    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, bar: Any
 ) -> tuple[State, dict[str, np.ndarray]]:
     """Train the runs of a chunk side by side until the last one is done.
 
     The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
     cut into one part per core; they run at the same time, being dispatched before any is waited for.
     """
-    lanes = [with_numbers(base, settings) for settings in chunk]
     cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
     size = -(-len(lanes) // cores)
     parts = [_stack(lanes[i : i + size]) for i in range(0, len(lanes), size)]
@@ -166,26 +180,3 @@ def _rows(
         best_test = float(np.max(over_all)) if not np.isnan(over_all).all() else float("nan")
         rows.append({**settings, "status": status, "best_epoch": best, **scores, "best_test_ap": best_test})
     return rows
-
-
-def _lane(
-    graph: DiGraph,
-    plan: Plan,
-    config: Config,
-    model: Model,
-    settings: dict[str, Any],
-    state: State,
-    history: dict[str, np.ndarray],
-    lane: int,
-) -> Embedding:
-    chosen = with_numbers(make_numbers(model, config), settings).model
-    columns = {name: values[:, lane] for name, values in history.items() if name != "culprits"}
-    info = {
-        "config": {**config.to_dict(), **settings},
-        "selected_by": SELECTED_BY[plan.select],
-        "best_epoch": int(state.best_epoch[lane]),
-        "graph": repr(graph),
-    }
-    return Embedding(
-        jax.tree.map(float, chosen), np.asarray(state.best_points[lane]), graph.names, columns, info
-    )

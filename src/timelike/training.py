@@ -21,6 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike import checkpoint as checkpoints
+from timelike._struct import numbers_of
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Numbers, Plan, Report, State, init_state, run_epoch
@@ -89,7 +90,10 @@ def train(
     if checkpoint is not None and checkpoint.resume and Path(checkpoint.path).exists():
         state, stored = checkpoints.read(Path(checkpoint.path), state, settings)
         history = [Report(*(stored[name][i] for name in Report._fields)) for i in range(len(stored["loss"]))]
-    finish = partial(_embedding, graph, model, config, plan)
+
+    def finish() -> Embedding:
+        return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
+
     epoch_of = _compiled(plan)
     saver = _Saver(checkpoint, settings)
     bar = tqdm(
@@ -106,17 +110,13 @@ def train(
             _show(bar, graph, history)
             if _diverged(history[-1]):
                 saver.save(state, history[:-1])
-                raise DivergedError(
-                    _diagnosis(graph, model, config, history), len(history), finish(state, history)
-                )
+                raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
             if caught:
                 saver.save(state, history)
-                raise InterruptedTraining(
-                    saver.farewell(caught[0], len(history), config.epochs), finish(state, history)
-                )
+                raise InterruptedTraining(saver.farewell(caught[0], len(history), config.epochs), finish())
             saver.save_if_due(state, history)
     saver.save(state, history)
-    return finish(state, history)
+    return finish()
 
 
 def make_data(
@@ -164,20 +164,26 @@ def stack_history(history: list[Report]) -> dict[str, np.ndarray]:
     return {name: np.stack([getattr(r, name) for r in history]) for name in Report._fields} if history else {}
 
 
-def _embedding(
-    graph: DiGraph, model: Model, config: Config, plan: Plan, state: State, history: list[Report]
+def make_embedding(
+    graph: DiGraph,
+    model: Model,
+    settings: dict[str, Any],
+    plan: Plan,
+    state: State,
+    history: dict[str, np.ndarray],
 ) -> Embedding:
-    columns = stack_history(history)
-    columns.pop("culprits", None)
+    """The result of one run, from its last state and its history."""
+    columns = {name: values for name, values in history.items() if name != "culprits"}
+    best = int(state.best_epoch)
     info = {
-        "config": config.to_dict(),
+        "config": settings,
         "selected_by": SELECTED_BY[plan.select],
-        "best_epoch": int(state.best_epoch),
+        "best_epoch": best,
         "graph": repr(graph),
     }
     for name in ("valid_ap", "test_ap"):
-        if plan.select != "last" or not np.isnan(columns.get(name, np.full(1, np.nan))[-1]):
-            info[name] = float(columns[name][int(state.best_epoch) - 1]) if int(state.best_epoch) else None
+        if best and not np.isnan(columns[name][best - 1]):
+            info[name] = float(columns[name][best - 1])
     return Embedding(model, np.asarray(state.best_points), graph.names, columns, info)
 
 
@@ -201,7 +207,7 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
     """What happened, where, and what to change."""
     nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
-    temperatures = {k: v for k, v in _parameters(model).items() if k.startswith("tau")}
+    temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
     coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
     if coldest is not None and temperatures[coldest] < 0.01:
         cure = f"{coldest} = {temperatures[coldest]:g} is very cold: raise it, or set clip (say 10)"
@@ -209,11 +215,6 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
         rate = config.learning_rate
         cure = f"the learning rate {rate:g} is most likely too high: try {rate / 4:g}, or set clip (say 10)"
     return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
-
-
-def _parameters(model: Model) -> dict[str, float]:
-    leaves = jax.tree_util.tree_flatten_with_path(model)[0]
-    return {path[-1].name: float(np.min(leaf)) for path, leaf in leaves}
 
 
 def _settings(graph: DiGraph, model: Model, config: Config) -> dict[str, Any]:
