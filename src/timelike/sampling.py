@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -94,11 +94,19 @@ class EdgeTable:
 def _draws(graph: DiGraph, kinds: Negatives) -> int:
     """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one."""
     n, m = max(graph.num_nodes, 1), max(graph.num_edges, 1)
-    hit = (m + n) / n**2
-    if kinds.target or kinds.source or kinds.degree:  # these start from an edge, so mostly from a hub
-        degrees = (np.bincount(ends, minlength=n).astype(float) for ends in (graph.sources, graph.targets))
-        hit = max(np.sum(d * (d + 1)) / (m * n) for d in degrees)
-    return MAX_DRAWS if hit >= 1 else int(np.clip(np.ceil(np.log(LEFT_OUT) / np.log(hit)), 1, MAX_DRAWS))
+    leaving, entering = (
+        np.bincount(ends, minlength=n).astype(float) for ends in (graph.sources, graph.targets)
+    )
+    # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
+    hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0)]
+    if kinds.degree:
+        both = np.sum(leaving[graph.sources] * entering[graph.targets]) + leaving @ entering
+        hits.append((both / m**2, 1.0))
+    for kind, degrees in ((kinds.target, leaving), (kinds.source, entering)):
+        if kind:  # one end is that of an edge, mostly a hub, and stays
+            hits.append(((degrees + 1) / n, degrees / m))
+    few = (k for k in range(1, MAX_DRAWS) if all(np.sum(share * hit**k) <= LEFT_OUT for hit, share in hits))
+    return next(few, MAX_DRAWS)
 
 
 def _at(array: Array, index: Nodes) -> Array:

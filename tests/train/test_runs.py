@@ -50,7 +50,7 @@ def compilations():
 def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
     with compilations() as first:
         learn()
-    assert len(first) <= 12
+    assert len(first) <= 16  # two that matter, and the copying of arguments to the device
     model = Model(Minkowski(3), TripleFermiDirac(tau1=0.3, tau2=0.1, alpha=0.1, k=0.9))
     with compilations() as second:
         learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0)

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from timelike import engine, sampling
 from timelike.graph import DiGraph
-from timelike.sampling import MAX_DRAWS, EdgeTable, Negatives, Shuffle, draw_examples
+from timelike.sampling import LEFT_OUT, MAX_DRAWS, EdgeTable, Negatives, Shuffle, draw_examples
 
 KEY = jax.random.key(7)
 
@@ -46,7 +46,8 @@ def edge_ids(graph, count):
 
 def draw(graph, kinds, count, key=KEY, non_edges=LISTED):
     """Examples for `count` random edges, as NumPy arrays."""
-    return jax.device_get(_draw(key, EdgeTable.build(graph, non_edges), kinds, edge_ids(graph, count)))
+    table = EdgeTable.build(graph, non_edges, kinds)
+    return jax.device_get(_draw(key, table, kinds, edge_ids(graph, count)))
 
 
 @functools.cache
@@ -179,6 +180,21 @@ def test_two_nodes_have_one_negative():
     pairs = np.stack([drawn.sources, drawn.targets])[:, :, 1:][:, drawn.use[:, 1:]]
     np.testing.assert_array_equal(np.unique(pairs, axis=1), [[1], [0]])
     assert not drawn.use[:, 6:21].any()  # 0 → 1 has no other target or source
+
+
+def hubs(nodes=60, edges=40):
+    """A few hubs, linked to nearly everybody and to each other, among sparse edges."""
+    dense = adjacency(random_graph(nodes, edges))
+    dense[0, 1:50] = dense[4:50, 1] = dense[:5, :5] = True
+    return from_adjacency(dense & ~np.eye(nodes, dtype=bool))
+
+
+@pytest.mark.parametrize("graph", [random_graph(60, 40), random_graph(30, 300), hubs()])
+@pytest.mark.parametrize("kind", ["uniform", "target", "source", "degree"])
+def test_few_negatives_are_given_up(graph, kind):
+    kinds = Negatives(**{kind: 5})
+    drawn, draws = draw(graph, kinds, 4000), EdgeTable.build(graph, kinds=kinds).draws
+    assert (~drawn.use).mean() <= 2 * LEFT_OUT or draws == MAX_DRAWS
 
 
 def test_rejected_draws_are_all_counted(monkeypatch):
