@@ -84,9 +84,8 @@ def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
         **arrows,
     )
     axes.scatter(x, t, s=9, color="black", zorder=3, linewidths=0)
-    half = min(CIRCUMFERENCE / 2, 1.15 * np.abs(t).max())
-    axes.set(xlabel="space (main direction)", ylabel="time", ylim=(-half, half))
-    axes.set_title(f"{result.graph.num_nodes} genes as events, time upwards", loc="left")
+    axes.set(xlabel="space (main direction)", ylabel="time")
+    axes.set_title(f"{result.graph.num_nodes} nodes as events, time upwards", loc="left")
     figure.colorbar(quiver, ax=axes, label="edge probability", aspect=30)
     quiver.set_alpha(0.5)
 

@@ -136,26 +136,27 @@ def _run_chunk(
     """
     cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
     size = -(-len(lanes) // cores)
-    parts = [_stack(lanes[i : i + size]) for i in range(0, len(lanes), size)]
+    full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
+    parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]
     start, epoch_of = _vmapped(plan, num_nodes)
     states, history = [start(numbers) for numbers in parts], []
     for epoch in range(plan.epochs):
         results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
         states = [state for state, _ in results]
-        history.append(_join([jax.device_get(report) for _, report in results]))
+        history.append(_join([jax.device_get(report) for _, report in results], len(lanes)))
         bar.update()
         if not any(np.asarray(state.alive).any() for state in states):
             bar.update(plan.epochs - epoch - 1)
             break
-    return _join([jax.device_get(state) for state in states]), stack_history(history)
+    return _join([jax.device_get(state) for state in states], len(lanes)), stack_history(history)
 
 
 def _stack(trees: list[Any]) -> Any:
     return jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
 
 
-def _join(trees: list[Any]) -> Any:
-    return jax.tree.map(lambda *xs: np.concatenate(xs), *trees)
+def _join(trees: list[Any], lanes: int) -> Any:
+    return jax.tree.map(lambda *xs: np.concatenate(xs)[:lanes], *trees)
 
 
 @functools.cache
