@@ -30,7 +30,7 @@ def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            file.write(save({k: np.ascontiguousarray(x) for k, x in tensors.items()}, metadata))
+            file.write(save({k: np.asarray(x, order="C") for k, x in tensors.items()}, metadata))
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

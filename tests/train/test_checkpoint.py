@@ -1,0 +1,165 @@
+"""Nothing is lost: stopped, interrupted and killed runs end with the bits of a run left alone."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike import checkpoint as checkpoints
+
+GRAPH = tl.datasets.duplication_divergence(seed=3, nodes=30)
+MODEL = tl.Model(tl.manifolds.AntiDeSitter(3), tl.likelihoods.TripleFermiDirac())
+SCRIPT = Path(__file__).with_name("long_run.py")
+
+
+def run(path=None, **settings):
+    config = tl.Config(**{"epochs": 6, "batch_size": 32, "optimizer": "adam"} | settings)
+    checkpoint = None if path is None else tl.Checkpointing(path, every_epochs=1)
+    return tl.train(GRAPH, MODEL, config, checkpoint=checkpoint)
+
+
+def stop_after(monkeypatch, epochs):
+    """The machine stops when checkpoint number `epochs` has been written."""
+    write, left = checkpoints.write, [epochs]
+
+    def write_and_stop(*arguments):
+        write(*arguments)
+        left[0] -= 1
+        if not left[0]:
+            raise SystemError("power cut")
+
+    monkeypatch.setattr(checkpoints, "write", write_and_stop)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("epochs", [1, 4])
+def test_a_resumed_run_has_the_same_bits(tmp_path, monkeypatch, optimizer, epochs):
+    path = tmp_path / "run.safetensors"
+    with monkeypatch.context() as patch:
+        stop_after(patch, epochs)
+        with pytest.raises(SystemError, match="power cut"):
+            run(path, optimizer=optimizer)
+    resumed, whole = run(path, optimizer=optimizer), run(optimizer=optimizer)
+    assert np.array_equal(resumed.points, whole.points)
+    for name, values in whole.history.items():
+        np.testing.assert_array_equal(resumed.history[name], values)
+    assert resumed.info == whole.info
+
+
+def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "run.safetensors"
+    checkpoints.write(path, {"x": np.arange(3)}, {}, {"a": 1})
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk gone")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk gone"):
+        checkpoints.write(path, {"x": np.arange(4)}, {}, {"a": 1})
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_file_that_is_no_checkpoint_is_named(tmp_path):
+    path = tmp_path / "run.safetensors"
+    path.write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"run.safetensors is not a readable checkpoint .*delete it"):
+        run(path)
+    path.unlink()
+    run(path, epochs=1)
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(ValueError, match="not a readable checkpoint"):
+        run(path, epochs=1)
+
+
+def test_other_settings_are_named(tmp_path):
+    path = tmp_path / "run.safetensors"
+    run(path, epochs=1)
+    with pytest.raises(ValueError, match=r"learning_rate was 0.02, is now 0.5"):
+        run(path, epochs=1, learning_rate=0.5)
+
+
+def test_a_finished_run_is_read_back(tmp_path, monkeypatch):
+    path = tmp_path / "run.safetensors"
+    first = run(path, epochs=2)
+    assert np.array_equal(run(path, epochs=2).points, first.points)
+
+
+@pytest.fixture(scope="module")
+def cached(tmp_path_factory):
+    """An environment in which a restarted process does not compile again, and the bits of a whole run."""
+    folder = tmp_path_factory.mktemp("cache")
+    environment = os.environ | {
+        "JAX_COMPILATION_CACHE_DIR": str(folder),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
+    result = folder / "whole.npy"
+    start(environment, folder / "whole.safetensors", result).communicate()
+    return environment, np.load(result)
+
+
+def start(environment, path, result):
+    return subprocess.Popen(
+        [sys.executable, SCRIPT, path, result],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(path, process):
+    """Until the first checkpoint is there, or the run is over."""
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_finishes_the_epoch_and_says_how_to_resume(tmp_path, cached, number):
+    environment, whole = cached
+    path, result = tmp_path / "run.safetensors", tmp_path / "points.npy"
+    process = start(environment, path, result)
+    wait_for(path, process)
+    process.send_signal(number)
+    _, said = process.communicate()
+    assert process.returncode == 130
+    assert f"{number.name}: stopped after epoch" in said
+    assert f"saved to {path}, run the same again to resume" in said
+    assert "Traceback" not in said
+    start(environment, path, result).communicate()
+    assert np.array_equal(np.load(result), whole)
+
+
+def kill_often(environment, path, result, kills, seed):
+    """SIGKILL at random moments after the first epoch, so many times; then let it finish."""
+    pause = random.Random(seed)
+    for _ in range(kills):
+        process = start(environment, path, result)
+        process.stdout.readline()
+        wait_for(path, process)
+        time.sleep(pause.uniform(0, 0.5))
+        process.kill()
+        process.communicate()
+    process = start(environment, path, result)
+    assert process.communicate() and process.returncode == 0
+
+
+def test_three_kills(tmp_path, cached):
+    environment, whole = cached
+    kill_often(environment, tmp_path / "run.safetensors", tmp_path / "points.npy", 3, seed=0)
+    assert np.array_equal(np.load(tmp_path / "points.npy"), whole)
+
+
+@pytest.mark.slow
+def test_twenty_kills(tmp_path, cached):
+    environment, whole = cached
+    kill_often(environment, tmp_path / "run.safetensors", tmp_path / "points.npy", 20, seed=1)
+    assert np.array_equal(np.load(tmp_path / "points.npy"), whole)
