@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test dev check docs figures clean
+.PHONY: help demo test dev check docs figures bench clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -40,6 +40,9 @@ docs: $(VENV)/.docs  ## build docs/_build/html; a warning is an error
 figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
 	$(BIN)/python docs/figures.py
 
+bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/results
+	$(BIN)/python -m benchmarks
+
 clean:  ## remove everything that the targets made
 	rm -rf $(VENV) docs/_build demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -52,6 +55,7 @@ $(BIN)/python:
 
 includes_docs := plot
 includes_test := plot
+includes_bench := plot
 includes_dev := plot docs test
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python

@@ -1,0 +1,89 @@
+"""Seconds per epoch at the paper's settings, AdS over Minkowski, many seeds over one, and train() itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import timelike
+from benchmarks.harness import (
+    Epochs,
+    Line,
+    Options,
+    dream5,
+    duplication_divergence,
+    interleaved,
+    median_and_best,
+    random_graph,
+    tfd,
+)
+
+#: Seconds per epoch of the paper (AdS, d = 100, CPU) over a thousand.
+PAPER = {"duplication-divergence": 0.019, "DREAM5": 0.112}
+SEEDS = 20
+
+
+def run(options: Options) -> list[Line]:
+    name, graph = dream5(options.data_dir)
+    graphs = {"duplication-divergence": duplication_divergence(), name: graph}
+    return [*against_the_paper(options, graphs), *ads_over_minkowski(options), *many_seeds(options, graphs)]
+
+
+def against_the_paper(options: Options, graphs: dict[str, Any]) -> list[Line]:
+    """AdS + TFD, d = 100, batch 2: the compiled epoch, and what train() adds to it."""
+    model = tfd("anti-de-sitter", 100)
+    config = timelike.Config(epochs=10 if options.quick else 50, batch_size=2, learning_rate=0.01)
+    calls: dict[str, Callable[[], Any]] = {}
+    for name, graph in graphs.items():
+        calls[name] = Epochs(graph, model, batch_size=2)
+        calls[f"train() {name}"] = partial(timelike.train, graph, model, config, progress=False)
+    taken = median_and_best(interleaved(calls, options.rounds))
+    lines = []
+    for (name, graph), limit in zip(graphs.items(), PAPER.values(), strict=True):
+        work = f"AdS + TFD, d = 100, batch 2, {name} ({graph.num_nodes} nodes, {graph.num_edges} edges)"
+        median = taken[name]["median"]
+        whole = taken[f"train() {name}"]["median"] / config.epochs
+        lines.append(Line.at_most(limit, work, median, "s/epoch", **taken[name]))
+        lines.append(Line(f"train() for {config.epochs} epochs, {name}", whole, "s/epoch"))
+        lines.append(Line("train() over its compiled epochs", whole / median, "×"))
+    return lines
+
+
+def ads_over_minkowski(options: Options) -> list[Line]:
+    """The price of curvature and of five images in time, everything else equal."""
+    graph = random_graph(1000, 4000)
+    lines = []
+    for dim in (10, 100):
+        for batch in (2, 50, 1000):
+            names = ("anti-de-sitter", "minkowski")
+            calls = {name: Epochs(graph, tfd(name, dim), batch_size=batch) for name in names}
+            taken = median_and_best(interleaved(calls, options.rounds))
+            curved, flat = (taken[name] for name in names)
+            work = f"AdS over Minkowski, d = {dim}, batch {batch}"
+            details = {"seconds": taken, "ratio_of_best_rounds": curved["best"] / flat["best"]}
+            lines.append(Line.at_most(2.5, work, curved["median"] / flat["median"], "×", **details))
+    return lines
+
+
+def many_seeds(options: Options, graphs: dict[str, Any]) -> list[Line]:
+    """20 seeds by sweep() over one by train(), and 20 in one vmapped program over the program of one."""
+    lines = []
+    for name, graph in graphs.items():
+        for manifold, dim, batch in (("anti-de-sitter", 100, 2), ("minkowski", 10, 16)):
+            model = tfd(manifold, dim)
+            config = timelike.Config(epochs=10 if options.quick else 20, batch_size=batch, learning_rate=0.01)
+            calls = {
+                "train": partial(timelike.train, graph, model, config, progress=False),
+                "sweep": partial(timelike.sweep, graph, model, config, seeds=SEEDS, progress=False),
+                "one": Epochs(graph, model, batch_size=batch),
+                "vmapped": Epochs(graph, model, seeds=SEEDS, batch_size=batch),
+            }
+            taken = median_and_best(interleaved(calls, options.rounds))
+            median = {k: v["median"] for k, v in taken.items()}
+            best = taken["sweep"]["best"] / taken["train"]["best"]
+            work = f"{SEEDS} seeds over 1, {name}, {manifold}, d = {dim}, batch {batch}"
+            details = {"seconds": taken, "ratio_of_best_rounds": best}
+            lines.append(Line.at_most(6, work, median["sweep"] / median["train"], "×", **details))
+            lines.append(Line("the same, one vmapped program", median["vmapped"] / median["one"], "×"))
+    return lines
