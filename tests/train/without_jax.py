@@ -1,0 +1,21 @@
+"""Run the source of `timelike.sampling` on NumPy: no compilation per shape, and every index checked."""
+
+from unittest import mock
+
+import numpy as np
+
+from timelike import sampling
+
+
+def in_numpy():
+    """A context in which the module computes with NumPy arrays."""
+    rng = np.random.default_rng(0)
+
+    def at(array, index):
+        assert ((index >= 0) & (index < len(array))).all()
+        return array[index]
+
+    def below(_, shape, bound):
+        return rng.integers(0, bound, shape, dtype=np.int32)
+
+    return mock.patch.multiple(sampling, jnp=np, _at=at, below=below)
