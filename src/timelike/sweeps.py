@@ -22,7 +22,7 @@ from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, init_st
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.training import make_data, make_embedding, make_numbers, stack_history
+from timelike.training import diverged, make_data, make_embedding, make_numbers, stack_history
 
 #: What of the config a grid may vary, besides the numbers of the model.
 SWEPT = ("learning_rate", "init_scale", "clip", "seed")
@@ -173,7 +173,7 @@ def _rows(
     for lane, settings in enumerate(chunk):
         reached, best = int(state.epoch[lane]), int(state.best_epoch[lane])
         status = "finished" if reached == plan.epochs else "stopped early"
-        if not state.alive[lane] and (history["culprits"][:, lane, 0] >= 0).any():
+        if not state.alive[lane] and diverged(history["loss"], history["culprits"])[:, lane].any():
             status = f"diverged in epoch {reached + 1}"
         at = max(best - 1, 0)
         scores = {name: float(history[name][at, lane]) for name in ("loss", "valid_ap", "test_ap")}

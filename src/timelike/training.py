@@ -108,7 +108,7 @@ def train(
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
             _show(bar, graph, history)
-            if _diverged(history[-1]):
+            if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state, history[:-1])
                 raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
             if caught:
@@ -199,8 +199,9 @@ def _show(bar: Any, graph: DiGraph, history: list[Report]) -> None:
     bar.update()
 
 
-def _diverged(report: Report) -> bool:
-    return bool(report.culprits[0] >= 0) or not np.isfinite(report.loss)
+def diverged(loss: np.ndarray, culprits: np.ndarray) -> np.ndarray:
+    """Whether an epoch met a number that is not finite, by what it reports."""
+    return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
 def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Report]) -> str:
