@@ -20,14 +20,14 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
-from timelike.training import make_data, make_numbers
+from timelike.training import make_numbers, prepare
 
 
 def seconds_per_epoch(graph: DiGraph, dim: int, config: Config, repeats: int = 5) -> tuple[float, float]:
     """Median seconds of a warm epoch, and of the first compilation."""
-    plan = config.plan(False, False)
-    numbers = make_numbers(Model(Minkowski(dim), TripleFermiDirac(0.05, 0.05, 0.075)), config)
-    data = make_data(graph, plan, None, None, None)
+    model = Model(Minkowski(dim), TripleFermiDirac(0.05, 0.05, 0.075))
+    plan, data = prepare(graph, model, config, None, None, None)
+    numbers = make_numbers(model, config)
     state = jax.jit(partial(init_state, plan, num_nodes=graph.num_nodes))(numbers)
     started = time.perf_counter()
     epoch = jax.jit(partial(run_epoch, plan), donate_argnums=2).lower(numbers, data, state).compile()

@@ -124,17 +124,17 @@ class Epochs:
 
         from timelike.config import Config
         from timelike.engine import init_state, run_epoch
-        from timelike.training import make_data, make_numbers
+        from timelike.training import make_numbers, prepare
 
         config = Config(**{"learning_rate": 0.01, **settings})
-        plan = config.plan(False, False)
+        plan, data = prepare(graph, model, config, None, None, None)
         numbers = make_numbers(model, config)
         start, epoch = partial(init_state, plan, num_nodes=graph.num_nodes), partial(run_epoch, plan)
         if seeds is not None:
             lanes = [numbers._replace(seed=jnp.asarray(i)) for i in range(seeds)]
             numbers = jax.tree.map(lambda *xs: jnp.stack(xs), *lanes)
             start, epoch = jax.vmap(start), jax.vmap(epoch, in_axes=(0, None, 0))
-        self.arguments = numbers, make_data(graph, plan, None, None, None)
+        self.arguments = numbers, data
         self.state = jax.jit(start)(numbers)
         program = jax.jit(epoch, donate_argnums=2)
         begin = time.perf_counter()

@@ -15,6 +15,8 @@ from timelike._version import __version__
 
 if TYPE_CHECKING:
     from timelike import datasets, likelihoods, manifolds, numerics, plot, split
+    from timelike._struct import from_real, to_real
+    from timelike.checkpoint import Checkpointing
     from timelike.config import Config
     from timelike.embedding import Embedding
     from timelike.evaluate import LabelledPairs
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
     from timelike.model import Model
     from timelike.sampling import Negatives
     from timelike.sweeps import Sweep, sweep
-    from timelike.training import Checkpointing, DivergedError, InterruptedTraining, train
+    from timelike.training import DivergedError, InterruptedTraining, train
 
 _MODULES = ("datasets", "likelihoods", "manifolds", "numerics", "plot", "split")
 _HOMES = {
+    "_struct": ("from_real", "to_real"),
+    "checkpoint": ("Checkpointing",),
     "config": ("Config",),
     "embedding": ("Embedding",),
     "evaluate": ("LabelledPairs",),
@@ -33,7 +37,7 @@ _HOMES = {
     "model": ("Model",),
     "sampling": ("Negatives",),
     "sweeps": ("Sweep", "sweep"),
-    "training": ("Checkpointing", "DivergedError", "InterruptedTraining", "train"),
+    "training": ("DivergedError", "InterruptedTraining", "train"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -50,12 +54,14 @@ __all__ = [
     "Sweep",
     "__version__",
     "datasets",
+    "from_real",
     "likelihoods",
     "manifolds",
     "numerics",
     "plot",
     "split",
     "sweep",
+    "to_real",
     "train",
 ]
 

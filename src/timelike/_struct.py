@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from timelike.checks import show, whole_number
 from timelike.numerics import inverse_softplus, softplus
 
 T = TypeVar("T")
@@ -58,9 +59,7 @@ def static(
     *, default: Any = dataclasses.MISSING, minimum: int = 0, choices: tuple[int, ...] | None = None
 ) -> Any:
     """A whole number fixed when a program is compiled: ≥ `minimum`, or one of `choices`."""
-    allowed = f"a whole number ≥ {minimum}" if choices is None else f"one of {choices}"
-    rule = (lambda x: x >= minimum) if choices is None else (lambda x: x in choices)
-    return dataclasses.field(default=default, metadata={"static": (rule, allowed)})
+    return dataclasses.field(default=default, metadata={"static": {"least": minimum, "choices": choices}})
 
 
 def child(kind: type, allowed: str | None = None) -> Any:
@@ -98,7 +97,7 @@ def _check(self: Any) -> None:
         value = getattr(self, f.name)
         where = f"{type(self).__name__}: {f.name}"
         if "static" in f.metadata:
-            object.__setattr__(self, f.name, whole_number(where, value, *f.metadata["static"]))
+            object.__setattr__(self, f.name, whole_number(where, value, **f.metadata["static"]))
         elif "kind" in f.metadata:
             kind, allowed = f.metadata["kind"]
             if not isinstance(value, kind):
@@ -111,13 +110,6 @@ def _check(self: Any) -> None:
         self._check_together()
 
 
-def whole_number(where: str, value: Any, rule: Callable[[int], bool], allowed: str) -> int:
-    """`value` as an `int`, or a `ValueError` if it is none or breaks the rule."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not rule(int(value)):
-        raise ValueError(f"{where} is {show(value)}; it must be {allowed}")
-    return int(value)
-
-
 def _check_number(where: str, value: Any, domain: Domain) -> None:
     kind = getattr(value, "dtype", type(value))
     if not (jnp.issubdtype(kind, jnp.floating) or jnp.issubdtype(kind, jnp.integer)):
@@ -127,12 +119,6 @@ def _check_number(where: str, value: Any, domain: Domain) -> None:
     if outside:
         first = tuple(outside[0])
         raise ValueError(f"{where}{list(first) or ''} is {array[first]}; it must be {domain.allowed}")
-
-
-def show(value: Any) -> str:
-    """`value` on one line of bounded length, for error messages."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 100 else f"{text[:99]}…"
 
 
 def numbers_of(tree: Any) -> dict[str, Any]:

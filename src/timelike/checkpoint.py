@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +15,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-FORMAT = 1
+from timelike.checks import positive_number, whole_number
 
 
 class Checkpoint(NamedTuple):
@@ -26,8 +29,8 @@ def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict
     """Write a run to `path`. A crash at any moment leaves the old file or the new one, never half of one."""
     tensors = {f"state{jax.tree_util.keystr(k)}": np.asarray(x) for k, x in _leaves(state)}
     tensors |= {f"history.{name}": np.asarray(values) for name, values in history.items()}
-    metadata = {"format": str(FORMAT), "settings": json.dumps(settings, sort_keys=True)}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    metadata = {"settings": json.dumps(settings, sort_keys=True)}
+    temporary = path.with_name(f".{path.name}.tmp")  # one name, so that a killed run leaves one at most
     try:
         with open(temporary, "wb") as file:
             file.write(save({k: np.asarray(x, order="C") for k, x in tensors.items()}, metadata))
@@ -59,6 +62,66 @@ def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
     prefix = "history."
     history = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     return Checkpoint(state, history)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpointing:
+    """Where to keep a run between epochs, and how often: every n epochs or every so many seconds."""
+
+    path: str | os.PathLike
+    every_epochs: int | None = None
+    every_seconds: float = 30.0
+    resume: bool = True
+
+    def __post_init__(self) -> None:
+        if self.every_epochs is not None:
+            whole_number("Checkpointing: every_epochs", self.every_epochs, 1)
+        positive_number("Checkpointing: every_seconds", self.every_seconds, finite=False)
+        folder = Path(self.path).absolute().parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            raise ValueError(
+                f"Checkpointing: path is {str(self.path)!r}, but {folder} is no folder to write to"
+            )
+
+
+class Saver:
+    """Reads a run back when it starts, writes it when that is due, and at the end."""
+
+    def __init__(self, plan: Checkpointing | str | os.PathLike | None, settings: dict[str, Any]):
+        self.plan = plan if plan is None or isinstance(plan, Checkpointing) else Checkpointing(plan)
+        self.settings = settings
+        self.time = time.monotonic()
+
+    def load(self, like: Any) -> Checkpoint | None:
+        """The run that is to be continued, if there is one."""
+        if self.plan is None or not self.plan.resume or not Path(self.plan.path).exists():
+            return None
+        return read(Path(self.plan.path), like, self.settings)
+
+    def save_if_due(
+        self, state: Any, history: list, columns: Callable[[list], dict[str, np.ndarray]]
+    ) -> None:
+        """Write the run if enough epochs or seconds have passed."""
+        if self.plan is None:
+            return
+        due = time.monotonic() - self.time >= self.plan.every_seconds
+        if self.plan.every_epochs is not None:
+            due = len(history) % self.plan.every_epochs == 0
+        if due:
+            self.save(state, columns(history))
+
+    def save(self, state: Any, history: dict[str, np.ndarray]) -> None:
+        """Write the run, unless it has not begun."""
+        if self.plan is not None and history:
+            write(Path(self.plan.path), state, history, self.settings)
+            self.time = time.monotonic()
+
+    def farewell(self, name: str, epoch: int, epochs: int) -> str:
+        """What to say when a signal stops the run."""
+        done = f"{name}: stopped after epoch {epoch} of {epochs}"
+        if self.plan is None:
+            return f"{done}; nothing was saved (no checkpoint was asked for)"
+        return f"{done}; saved to {self.plan.path}, run the same again to resume"
 
 
 def _leaves(tree: Any) -> list[tuple[Any, Any]]:

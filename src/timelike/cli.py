@@ -19,6 +19,10 @@ from timelike._version import __version__
 ABOUT = "Directed graph embeddings in spacetimes. `timelike --version` prints the version."
 
 
+#: Endings of picture files, and so their formats.
+PICTURES = (".png", ".pdf", ".svg")
+
+
 class Command(Protocol):
     """What a subcommand is: a dataclass of options that can be run."""
 
@@ -48,6 +52,7 @@ class Demo:
 
         from timelike.demo import RANDOM, demonstrate, picture
 
+        _check_picture(self.out)
         if self.seeds < 1:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         result = demonstrate(self.seeds)
@@ -65,6 +70,14 @@ class Demo:
         print(f"Picture: {self.out}")
 
 
+def _check_picture(path: Path) -> None:
+    """Better before the work than after it."""
+    if path.suffix not in PICTURES:
+        raise ValueError(f"--out is {path}; its ending must be one of {', '.join(PICTURES)}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"--out is {path}; there is no folder {path.parent}, make it first")
+
+
 #: The one list of subcommands: name → class.
 COMMANDS: dict[str, type[Command]] = {"demo": Demo}
 
@@ -79,6 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _remember_compilations()
     try:
         command.run()
+    except KeyboardInterrupt as stop:
+        print(f"timelike: {stop or 'interrupted'}", file=sys.stderr)
+        raise SystemExit(130) from None
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except (ArithmeticError, ImportError, ValueError) as error:

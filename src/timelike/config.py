@@ -6,6 +6,7 @@ import dataclasses
 import math
 from typing import Any
 
+from timelike.checks import positive_number, whole_number
 from timelike.engine import Plan
 from timelike.optimizers import OPTIMIZERS
 from timelike.sampling import Negatives
@@ -45,17 +46,13 @@ class Config:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        at_least = {"epochs": 1, "batch_size": 1, "burn_in": 0, "seed": 0, "patience": 1}
-        for name, least in at_least.items():
-            value = getattr(self, name)
-            if value is None and name == "patience":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"Config: {name} is {value!r}; it must be a whole number ≥ {least}")
+        for name, least in {"epochs": 1, "batch_size": 1, "burn_in": 0, "seed": 0, "patience": 1}.items():
+            if not (name == "patience" and self.patience is None):
+                value = whole_number(f"Config: {name}", getattr(self, name), least, 2**31 - 1)
+                object.__setattr__(self, name, value)
         for name in ("learning_rate", "init_scale", "clip"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not value > 0:
-                raise ValueError(f"Config: {name} is {value!r}; it must be a number > 0")
+            number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
+            object.__setattr__(self, name, number)
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):
             if getattr(self, name) not in allowed:
                 raise ValueError(
@@ -71,7 +68,7 @@ class Config:
         select = "last" if self.select == "valid" and not has_valid else self.select
         if self.patience is not None and select == "last":
             raise ValueError(
-                f"Config: patience is {self.patience} but there are no validation pairs to watch"
+                f"Config: patience is {self.patience} but the last epoch is kept; give valid pairs"
             )
         return Plan(
             epochs=self.epochs,

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from timelike.evaluate import log_probs
+from timelike.graph import node_numbers
 from timelike.model import Model
 
 
@@ -27,12 +28,20 @@ class Embedding:
     history: dict[str, np.ndarray]
     info: dict[str, Any]
 
-    def log_prob(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """log-probability of the edges between nodes given by number."""
-        return np.asarray(_log_probs(self.model, self.points, np.asarray(sources), np.asarray(targets)))
+    def log_prob(self, sources: Any, targets: Any) -> np.ndarray:
+        """log-probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
+        ends = [
+            np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
+            for argument, nodes in (("sources", sources), ("targets", targets))
+        ]
+        if ends[0].shape != ends[1].shape:
+            raise ValueError(
+                f"sources has shape {ends[0].shape} and targets {ends[1].shape}; make them equal"
+            )
+        return np.asarray(_log_probs(self.model, self.points, *ends))
 
-    def prob(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Probability of the edges between nodes given by number."""
+    def prob(self, sources: Any, targets: Any) -> np.ndarray:
+        """Probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
         return np.exp(self.log_prob(sources, targets))
 
     def __repr__(self) -> str:

@@ -137,7 +137,7 @@ def _select(plan: Plan, state: State, report: Report) -> State:
     better = state.alive & (scores[plan.select] > state.best_score)
     alive = state.alive
     if plan.patience is not None:
-        alive &= better | (state.epoch - state.best_epoch < plan.patience + plan.burn_in)
+        alive &= better | (state.epoch - jnp.maximum(state.best_epoch, plan.burn_in) < plan.patience)
     return state._replace(
         best_points=jnp.where(better, state.points, state.best_points),
         best_score=jnp.where(better, scores[plan.select], state.best_score),

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from timelike.graph import checked_pairs
 from timelike.model import Model
 
 
@@ -22,10 +23,9 @@ class LabelledPairs(NamedTuple):
     @classmethod
     def build(cls, positives: np.ndarray, negatives: np.ndarray) -> LabelledPairs:
         """From an (n, 2) array of edges and an (m, 2) array of non-edges."""
-        both = np.concatenate([np.reshape(positives, (-1, 2)), np.reshape(negatives, (-1, 2))]).astype(
-            np.int32
-        )
-        labels = np.arange(len(both)) < len(positives)
+        known = checked_pairs(positives, None, "positives")
+        both = np.concatenate([known, checked_pairs(negatives, None, "negatives")])
+        labels = np.arange(len(both)) < len(known)
         return cls(jnp.asarray(both[:, 0]), jnp.asarray(both[:, 1]), jnp.asarray(labels))
 
 

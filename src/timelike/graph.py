@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+
+from timelike.checks import whole_number
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,13 +42,14 @@ class DiGraph:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
         if s.size and not all(np.issubdtype(x.dtype, np.integer) for x in (s, t)):
             raise TypeError(f"sources and targets hold {s.dtype} and {t.dtype}; they must be whole numbers")
-        s, t = s.astype(np.int32), t.astype(np.int32)
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
-        n = len(names) if names is not None else num_nodes if num_nodes is not None else top
-        if s.size and (min(s.min(), t.min()) < 0 or top > n):
+        n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
+        n = n if names is None else _count_names(names, num_nodes)
+        if s.size and (min(s.min(), t.min()) < 0 or top > min(n, 2**31 - 1)):
             raise ValueError(
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
             )
+        s, t = s.astype(np.int32), t.astype(np.int32)
         order = np.lexsort((t, s))
         s, t = s[order], t[order]
         first = np.ones(s.size, bool)
@@ -53,16 +58,24 @@ class DiGraph:
         return cls(s[first], t[first], n, None if names is None else tuple(names), w)
 
     @classmethod
-    def from_edges(
-        cls, edges: Iterable[tuple[Hashable, Hashable]], nodes: Iterable[Hashable] = ()
-    ) -> DiGraph:
-        """Build a graph from pairs of names; `nodes` lists names to keep even if they have no edge."""
+    def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
+        """Build a graph from pairs of names, or triples with a weight.
+
+        `nodes` lists names to keep even if they have no edge.
+        """
         number: dict[Hashable, int] = {}
         for name in nodes:
             number.setdefault(name, len(number))
-        pairs = [(number.setdefault(a, len(number)), number.setdefault(b, len(number))) for a, b in edges]
-        array = np.asarray(pairs, dtype=np.int32).reshape(-1, 2)
-        return cls.from_arrays(array[:, 0], array[:, 1], names=tuple(number))
+        rows = [tuple(edge) for edge in edges]
+        for i, row in enumerate(rows):
+            if len(row) != len(rows[0]) or len(row) not in (2, 3):
+                raise ValueError(
+                    f"edges[{i}] is {row!r}; every edge must be (source, target), or all with a weight"
+                )
+        ends = [[number.setdefault(name, len(number)) for name in row[:2]] for row in rows]
+        array = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
+        weights = [row[2] for row in rows] if rows and len(rows[0]) == 3 else None
+        return cls.from_arrays(array[:, 0], array[:, 1], names=tuple(number), weights=weights)
 
     @property
     def num_edges(self) -> int:
@@ -87,12 +100,65 @@ class DiGraph:
         weights = None if self.weights is None else self.weights[keep]
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights)
 
+    def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
+        """The numbers of nodes given by name (or by number, in a graph without names)."""
+        return node_numbers(nodes, self.num_nodes, self.names, argument)
+
     def name(self, node: int) -> Hashable:
         """What the user calls a node."""
         return int(node) if self.names is None else self.names[node]
 
     def __repr__(self) -> str:
         return f"DiGraph({self.num_nodes:,} nodes, {self.num_edges:,} edges)"
+
+
+def node_numbers(
+    nodes: Any, num_nodes: int, names: tuple[Hashable, ...] | None, argument: str = "nodes"
+) -> np.ndarray:
+    """Numbers of nodes: looked up by name where there are names, checked for their range otherwise."""
+    if names is None:
+        return checked_nodes(nodes, num_nodes, argument)
+    number = {name: i for i, name in enumerate(names)}
+    values = [nodes] if isinstance(nodes, str) else list(np.atleast_1d(np.asarray(nodes, dtype=object)))
+    for value in values:
+        if value not in number:
+            near = difflib.get_close_matches(str(value), [str(name) for name in names], 3, 0)
+            raise ValueError(
+                f"{argument}: there is no node {value!r}; the nearest names are {', '.join(near)}"
+            )
+    return np.asarray([number[value] for value in values], dtype=np.int32)
+
+
+def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:
+    """Node numbers as an int32 array, or an error that names the first one out of range."""
+    array = np.asarray(nodes)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"{argument} holds {array.dtype}; these nodes have no names, only numbers")
+    bad = np.argwhere((array < 0) | (array >= num_nodes))
+    if len(bad):
+        value = array[tuple(bad[0])]
+        raise ValueError(f"{argument} has node {value}; there are nodes 0 to {num_nodes - 1}")
+    return array.astype(np.int32)
+
+
+def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarray:
+    """An (n, 2) array of node numbers."""
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.zeros((0, 2), np.int32)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{argument} has shape {array.shape}; it must be (number of pairs, 2)")
+    return checked_nodes(array, 2**31 - 1 if num_nodes is None else num_nodes, argument)
+
+
+def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
+    if len(set(names)) != len(names):
+        raise ValueError(
+            f"names has {len(names) - len(set(names))} repetitions; every node needs its own name"
+        )
+    if num_nodes is not None and num_nodes != len(names):
+        raise ValueError(f"num_nodes is {num_nodes} but there are {len(names)} names")
+    return len(names)
 
 
 def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:

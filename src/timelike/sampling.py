@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
+from timelike.checks import whole_number
 from timelike.graph import DiGraph
 
 Nodes = Int[Array, "*shape"]
@@ -85,7 +86,7 @@ class EdgeTable:
         low, end = _at(self.row_starts, sources), _at(self.row_starts, sources + 1)
         high, last = end, self.num_edges - 1
         for _ in range(self.halvings):
-            middle = (low + high) // 2
+            middle = low + (high - low) // 2
             right = (low < high) & (_at(self.targets, jnp.minimum(middle, last)) < targets)
             low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
         return (low < end) & (_at(self.targets, jnp.minimum(low, last)) == targets)
@@ -133,11 +134,9 @@ class Negatives:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"Negatives: {field.name} is {value!r}; it must be a whole number ≥ 0")
-        if self.reversed > 1:
-            raise ValueError(f"Negatives: reversed is {self.reversed}; an edge has one reverse, so 0 or 1")
+            most = 1 if field.name == "reversed" else None  # an edge has one reverse
+            value = whole_number(f"Negatives: {field.name}", getattr(self, field.name), 0, most)
+            object.__setattr__(self, field.name, value)
 
     @property
     def total(self) -> int:
@@ -148,8 +147,8 @@ class Negatives:
 class Examples(NamedTuple):
     """A block of training examples: along the last axis, the positive pair and then its negatives.
 
-    `use` tells the pairs that count from padding and from draws that found no non-edge. The nodes
-    of padding are past the last node.
+    `use` tells the pairs that count from padding and from draws that found no non-edge; the nodes
+    of those are past the last node.
     """
 
     sources: Int[Array, "*shape pairs"]
@@ -175,7 +174,7 @@ def draw_examples(
             pairs.append((a, b, good))
             rejected += wasted
     sources, targets, use = (jnp.concatenate(parts, axis=-1) for parts in zip(*pairs, strict=True))
-    sources, targets = (jnp.where(real[..., None], x, table.num_nodes) for x in (sources, targets))
+    sources, targets = (jnp.where(use, x, table.num_nodes) for x in (sources, targets))
     return Examples(sources, targets, use, weights, rejected)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 
 from timelike.evaluate import LabelledPairs
@@ -19,10 +21,10 @@ def hold_out(graph: DiGraph, fraction: float, seed: int = 0) -> tuple[DiGraph, n
     return graph.subgraph(~out), held
 
 
-def uniform_non_edges(graph: DiGraph, count: int, seed: int = 0) -> np.ndarray:
+def uniform_non_edges(graph: DiGraph, count: int, seed: int | list[int] = 0) -> np.ndarray:
     """`count` random ordered pairs of different nodes that are no edges of `graph`, as (n, 2)."""
     n = graph.num_nodes
-    if count and n * (n - 1) <= graph.num_edges:
+    if count and n * (n - 1) <= np.sum(graph.sources != graph.targets):
         raise ValueError(f"{graph} has no non-edges to draw")
     rng = np.random.default_rng(seed)
     found = np.zeros((0, 2), np.int32)
@@ -34,5 +36,9 @@ def uniform_non_edges(graph: DiGraph, count: int, seed: int = 0) -> np.ndarray:
 
 
 def evaluation_pairs(graph: DiGraph, held: np.ndarray, ratio: int = 4, seed: int = 0) -> LabelledPairs:
-    """Held-out edges with `ratio` uniform non-edges each; `graph` is the whole graph, before the split."""
-    return LabelledPairs.build(held, uniform_non_edges(graph, ratio * len(held), seed))
+    """Held-out edges with `ratio` uniform non-edges each; `graph` is the whole graph, before the split.
+
+    Another set of edges gets other non-edges, also from the same seed.
+    """
+    stream = [seed, zlib.crc32(np.ascontiguousarray(held).tobytes())]
+    return LabelledPairs.build(held, uniform_non_edges(graph, ratio * len(held), stream))

@@ -16,13 +16,14 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike._struct import numbers_of, with_numbers
+from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, init_state, run_epoch
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.training import diverged, make_data, make_embedding, make_numbers, stack_history
+from timelike.training import diverged, make_embedding, make_numbers, prepare, stack_history
 
 #: What of the config a grid may vary, besides the numbers of the model.
 SWEPT = ("learning_rate", "init_scale", "clip", "seed")
@@ -33,7 +34,7 @@ TABLES = 4
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sweep:
-    """A tidy table, one row per run, and the embedding of the best run.
+    """A tidy table, one row per run, and the embedding of the best run by the score of the selection.
 
     Each row has the settings that were varied, `status` ("finished", "stopped early" or "diverged
     in epoch n"), `best_epoch`, `loss`, and `valid_ap` and `test_ap` of that epoch; `best_test_ap`
@@ -66,11 +67,11 @@ def sweep(
     Grid names are learning_rate, init_scale, clip and every number inside the model: tau1, tau2,
     alpha, r, k, circumference, radius, …
     """
-    config = config or Config()
-    plan = config.plan(valid is not None, test is not None)
-    data = make_data(graph, plan, valid, test, non_edges)
+    config = Config() if config is None else config
+    plan, data = prepare(graph, model, config, valid, test, non_edges)
     settings = _settings(model, config, grid or {}, seeds)
-    size = max(1, int(memory // _bytes_per_run(plan, make_numbers(model, config), graph.num_nodes)))
+    needed = _bytes_per_run(plan, make_numbers(model, config), graph.num_nodes)
+    size = max(1, min(int(memory // needed), (2**31 - 1) // graph.num_nodes))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
@@ -86,15 +87,26 @@ def sweep(
             numbers = [make_numbers(*lane) for lane in lanes]
             state, history = _run_chunk(plan, numbers, data, graph.num_nodes, bar)
             rows += _rows(plan, chunk, state, history)
-            lane = int(np.argmax(np.where(np.isfinite(state.best_score), state.best_score, -np.inf)))
-            score = float(state.best_score[lane])
-            if best is None or score > best[0]:
+            scores = _scores(plan, state, history)
+            lane = int(np.argmax(scores))
+            if best is None or scores[lane] > best[0]:
                 mine = jax.tree.map(lambda x, lane=lane: x[lane], state)
-                columns = {name: values[:, lane] for name, values in history.items()}
+                columns = {name: values[: mine.epoch, lane] for name, values in history.items()}
                 its_model, its_config = lanes[lane]
-                best = score, make_embedding(graph, its_model, its_config.to_dict(), plan, mine, columns)
+                best = (
+                    float(scores[lane]),
+                    make_embedding(graph, its_model, its_config.to_dict(), plan, mine, columns),
+                )
     assert best is not None
     return Sweep(rows, best[1])
+
+
+def _scores(plan: Plan, state: State, history: dict[str, np.ndarray]) -> np.ndarray:
+    """What the best run has most of: the score it was selected by, or, without one, the lowest last loss."""
+    if plan.select != "last":
+        return np.where(np.isfinite(state.best_score), state.best_score, -np.inf)
+    last = history["loss"][np.maximum(state.epoch - 1, 0), np.arange(len(state.epoch))]
+    return np.where(np.isfinite(last), -last, -np.inf)
 
 
 def _one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[Model, Config]:
@@ -106,7 +118,8 @@ def _one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple
 def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
     points = jax.eval_shape(partial(init_state, plan, num_nodes=num_nodes), base)
     tables = TABLES * points.points.size + sum(x.size for x in jax.tree.leaves(points.optimizer))
-    return int(points.points.dtype.itemsize * tables + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
+    batch = TABLES * 2 * (1 + plan.negatives.total) * plan.batch_size * points.points.shape[1]
+    return int(points.points.dtype.itemsize * (tables + batch) + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
 
 
 def _settings(
@@ -117,11 +130,13 @@ def _settings(
     for name, values in grid.items():
         if name not in known:
             raise ValueError(f"grid: {name!r} is not a number of this run; there are {', '.join(known)}")
-        if len(values) == 0:
-            raise ValueError(f"grid: {name!r} has no values")
-    starts = list(range(config.seed, config.seed + seeds) if isinstance(seeds, int) else seeds)
+        if np.ndim(values) != 1 or len(values) == 0:
+            raise ValueError(f"grid: {name!r} is {show(values)}; it must be a list of values")
+    if not isinstance(seeds, Iterable):
+        seeds = range(config.seed, config.seed + whole_number("seeds", seeds, 1))
+    starts = list(seeds)
     if not starts:
-        raise ValueError(f"seeds is {seeds!r}; there must be at least one")
+        raise ValueError("seeds is empty; there must be at least one")
     names = [*grid, "seed"]
     return [dict(zip(names, values, strict=True)) for values in itertools.product(*grid.values(), starts)]
 
@@ -134,7 +149,8 @@ def _run_chunk(
     The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
     cut into one part per core; they run at the same time, being dispatched before any is waited for.
     """
-    cores = (os.cpu_count() or 1) if jax.default_backend() == "cpu" else 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = cores if jax.default_backend() == "cpu" else 1
     size = -(-len(lanes) // cores)
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
     parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]

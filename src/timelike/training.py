@@ -7,26 +7,25 @@ import hashlib
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from timelike import checkpoint as checkpoints
 from timelike._struct import numbers_of
+from timelike.checkpoint import Checkpointing, Saver
+from timelike.checks import instance
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Numbers, Plan, Report, State, init_state, run_epoch
 from timelike.evaluate import LabelledPairs
-from timelike.graph import DiGraph
+from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.sampling import EdgeTable
 
@@ -37,17 +36,8 @@ SELECTED_BY = {
 }
 
 
-class Checkpointing(NamedTuple):
-    """Where to keep a run between epochs, and how often: every n epochs or every so many seconds."""
-
-    path: str | os.PathLike
-    every_epochs: int | None = None
-    every_seconds: float = 30.0
-    resume: bool = True
-
-
 class DivergedError(ArithmeticError):
-    """Training met a number that is not finite; `embedding` holds the last good state."""
+    """Training met a number that is not finite; `embedding` is the best of the epochs before."""
 
     def __init__(self, message: str, epoch: int, embedding: Embedding):
         super().__init__(message)
@@ -71,31 +61,33 @@ def train(
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
     non_edges: np.ndarray | None = None,
-    checkpoint: Checkpointing | None = None,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
     `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
-    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `progress`
-    shows a bar on stderr (None: if it is a terminal).
+    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `checkpoint`
+    names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
+    is a terminal).
     """
-    config = config or Config()
-    plan = config.plan(valid is not None, test is not None)
-    data = make_data(graph, plan, valid, test, non_edges)
+    config = Config() if config is None else config
+    plan, data = prepare(graph, model, config, valid, test, non_edges)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     history: list[Report] = []
-    settings = _settings(graph, model, config)
-    if checkpoint is not None and checkpoint.resume and Path(checkpoint.path).exists():
-        state, stored = checkpoints.read(Path(checkpoint.path), state, settings)
-        history = [Report(*(stored[name][i] for name in Report._fields)) for i in range(len(stored["loss"]))]
+    saver = Saver(checkpoint, _settings(graph, model, config, plan, data))
+    stored = saver.load(state)
+    if stored is not None:
+        state, columns = stored
+        history = [
+            Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))
+        ]
 
     def finish() -> Embedding:
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
 
     epoch_of = _compiled(plan)
-    saver = _Saver(checkpoint, settings)
     bar = tqdm(
         total=config.epochs,
         initial=len(history),
@@ -109,32 +101,51 @@ def train(
             history.append(jax.device_get(report))
             _show(bar, graph, history)
             if diverged(history[-1].loss, history[-1].culprits):
-                saver.save(state, history[:-1])
+                saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
             if caught:
-                saver.save(state, history)
+                saver.save(state, stack_history(history))
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), config.epochs), finish())
-            saver.save_if_due(state, history)
-    saver.save(state, history)
+            saver.save_if_due(state, history, stack_history)
+    saver.save(state, stack_history(history))
     return finish()
 
 
-def make_data(
+def prepare(
     graph: DiGraph,
-    plan: Plan,
+    model: Model,
+    config: Config,
     valid: LabelledPairs | None,
     test: LabelledPairs | None,
     non_edges: np.ndarray | None,
-) -> Data:
-    """Check what is to be learned and copy it to the device."""
+) -> tuple[Plan, Data]:
+    """Check what is to be learned, fix what is compiled, and copy the rest to the device."""
+    instance("graph", graph, DiGraph, "build one with DiGraph.from_edges([(source, target), …])")
+    instance("model", model, Model, "Model(manifold, likelihood)")
+    instance("config", config, Config, "Config(epochs=…)")
     if graph.num_edges == 0:
         raise ValueError(f"{graph} has no edges to learn from")
-    if plan.negatives.listed and (non_edges is None or len(non_edges) == 0):
+    valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
+    plan = config.plan(valid is not None, test is not None)
+    listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
+    if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
-    for name, pairs in (("valid", valid), ("test", test)):
-        if pairs is not None and not (bool(pairs.labels.any()) and not bool(pairs.labels.all())):
-            raise ValueError(f"{name} must hold at least one positive and one negative pair")
-    return Data(EdgeTable.build(graph, non_edges, plan.negatives), valid, test)
+    return plan, Data(EdgeTable.build(graph, listed, plan.negatives), valid, test)
+
+
+def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> LabelledPairs | None:
+    """The pairs themselves, or None if there are none."""
+    if pairs is None:
+        return None
+    instance(name, pairs, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+    labels = np.asarray(pairs.labels)
+    if labels.size == 0:
+        return None
+    if labels.all() or not labels.any():
+        raise ValueError(f"{name} must hold at least one positive and one negative pair, or none at all")
+    for end in (pairs.sources, pairs.targets):
+        checked_nodes(np.asarray(end), graph.num_nodes, name)
+    return pairs
 
 
 def make_numbers(model: Model, config: Config) -> Numbers:
@@ -199,7 +210,7 @@ def _show(bar: Any, graph: DiGraph, history: list[Report]) -> None:
     bar.update()
 
 
-def diverged(loss: np.ndarray, culprits: np.ndarray) -> np.ndarray:
+def diverged(loss: Any, culprits: Any) -> np.ndarray:
     """Whether an epoch met a number that is not finite, by what it reports."""
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
@@ -218,46 +229,27 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
     return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
 
 
-def _settings(graph: DiGraph, model: Model, config: Config) -> dict[str, Any]:
+def _settings(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:
     """What must be the same for a checkpoint to be continued."""
-    digest = hashlib.sha256()
-    for array in (graph.sources, graph.targets, graph.weights):
-        digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+    table = data.table
+    edges = (table.sources, table.targets, table.weights)
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
-        "edges": digest.hexdigest()[:16],
+        "edges": _digest(*edges),
+        "non_edges": _digest(table.listed_sources, table.listed_targets),
+        "valid": _digest(*(data.valid or ())),
+        "test": _digest(*(data.test or ())),
+        "selected by": plan.select,
     }
 
 
-class _Saver:
-    """Writes checkpoints when they are due, and at the end."""
-
-    def __init__(self, plan: Checkpointing | None, settings: dict[str, Any]):
-        self.plan, self.settings = plan, settings
-        self.epoch, self.time = 0, time.monotonic()
-
-    def save_if_due(self, state: State, history: list[Report]) -> None:
-        if self.plan is None:
-            return
-        late = time.monotonic() - self.time >= self.plan.every_seconds
-        if self.plan.every_epochs is not None:
-            late = len(history) % self.plan.every_epochs == 0
-        if late:
-            self.save(state, history)
-
-    def save(self, state: State, history: list[Report]) -> None:
-        if self.plan is None or not history:
-            return
-        checkpoints.write(Path(self.plan.path), state, stack_history(history), self.settings)
-        self.time = time.monotonic()
-
-    def farewell(self, name: str, epoch: int, epochs: int) -> str:
-        done = f"{name}: stopped after epoch {epoch} of {epochs}"
-        if self.plan is None:
-            return f"{done}; nothing was saved (no checkpoint was asked for)"
-        return f"{done}; saved to {self.plan.path}, run the same again to resume"
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
 
 
 @contextmanager

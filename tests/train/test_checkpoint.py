@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import timelike as tl
 from timelike import checkpoint as checkpoints
@@ -39,7 +40,7 @@ def stop_after(monkeypatch, epochs):
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
-@pytest.mark.parametrize("epochs", [1, 4])
+@pytest.mark.parametrize("epochs", range(1, 6))
 def test_a_resumed_run_has_the_same_bits(tmp_path, monkeypatch, optimizer, epochs):
     path = tmp_path / "run.safetensors"
     with monkeypatch.context() as patch:
@@ -75,16 +76,28 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path):
         run(path)
     path.unlink()
     run(path, epochs=1)
-    path.write_bytes(path.read_bytes()[:-7])
-    with pytest.raises(ValueError, match="not a readable checkpoint"):
+    for part in (path.read_bytes()[:-7], path.read_bytes()[:3], b""):
+        path.write_bytes(part)
+        with pytest.raises(ValueError, match=r"^[^\n]* is not a readable checkpoint [^\n]*delete it"):
+            run(path, epochs=1)
+    save_file({"points": np.zeros((30, 4), np.float32)}, path)
+    with pytest.raises(ValueError, match=r"run.safetensors is not a checkpoint of timelike; delete it"):
         run(path, epochs=1)
 
 
 def test_other_settings_are_named(tmp_path):
     path = tmp_path / "run.safetensors"
     run(path, epochs=1)
-    with pytest.raises(ValueError, match=r"learning_rate was 0.02, is now 0.5"):
+    with pytest.raises(ValueError, match=r"\(learning_rate was 0.02, is now 0.5\)"):
         run(path, epochs=1, learning_rate=0.5)
+    with pytest.raises(ValueError, match=r"\(epochs was 1, is now 2; optimizer was 'adam', is now 'sgd'\)"):
+        run(path, epochs=2, optimizer="sgd")
+    other = tl.Model(tl.manifolds.AntiDeSitter(3, radius=2.0), tl.likelihoods.TripleFermiDirac())
+    config, keep = tl.Config(epochs=1, batch_size=32, optimizer="adam"), tl.Checkpointing(path)
+    with pytest.raises(ValueError, match=r"\(model was .*radius=1.0.*, is now .*radius=2.0"):
+        tl.train(GRAPH, other, config, checkpoint=keep)
+    with pytest.raises(ValueError, match=r"\(edges was \w+, is now"):
+        tl.train(GRAPH.subgraph(np.arange(20)), MODEL, config, checkpoint=keep)
 
 
 def test_a_finished_run_is_read_back(tmp_path, monkeypatch):
@@ -116,10 +129,11 @@ def start(environment, path, result):
     )
 
 
-def wait_for(path, process):
-    """Until the first checkpoint is there, or the run is over."""
-    while not path.exists() and process.poll() is None:
-        time.sleep(0.01)
+def wait_for_progress(path, process):
+    """Until there is a new checkpoint, or the run is over."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    while process.poll() is None and not (path.exists() and path.stat().st_mtime_ns > before):
+        time.sleep(0.001)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -127,7 +141,7 @@ def test_a_signal_finishes_the_epoch_and_says_how_to_resume(tmp_path, cached, nu
     environment, whole = cached
     path, result = tmp_path / "run.safetensors", tmp_path / "points.npy"
     process = start(environment, path, result)
-    wait_for(path, process)
+    wait_for_progress(path, process)
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130
@@ -139,17 +153,21 @@ def test_a_signal_finishes_the_epoch_and_says_how_to_resume(tmp_path, cached, nu
 
 
 def kill_often(environment, path, result, kills, seed):
-    """SIGKILL at random moments after the first epoch, so many times; then let it finish."""
-    pause = random.Random(seed)
-    for _ in range(kills):
+    """SIGKILL so many times at random moments, one in four before the first epoch; then let it finish."""
+    chance = random.Random(seed)
+    for number in range(kills):
         process = start(environment, path, result)
         process.stdout.readline()
-        wait_for(path, process)
-        time.sleep(pause.uniform(0, 0.5))
+        if number % 4 != 3:
+            wait_for_progress(path, process)
+        time.sleep(chance.uniform(0, 0.03))
+        assert process.poll() is None, f"over before kill {number + 1}: the run is too short"
         process.kill()
         process.communicate()
     process = start(environment, path, result)
-    assert process.communicate() and process.returncode == 0
+    process.communicate()
+    assert process.returncode == 0
+    assert [p.name for p in path.parent.glob("*.safetensors*")] == [path.name]
 
 
 def test_three_kills(tmp_path, cached):

@@ -96,7 +96,10 @@ def three_epochs():
         jax.debug.callback(lambda x: seen.append(jax.tree.map(np.array, x)), examples, ordered=True)
         return examples
 
-    numbers, data = training.make_numbers(ADS, config), training.make_data(graph, plan, None, None, None)
+    numbers, data = (
+        training.make_numbers(ADS, config),
+        training.prepare(graph, ADS, config, None, None, None)[1],
+    )
     states, reports, blocks = [engine.init_state(plan, numbers, 10)], [], []
     with (
         mock.patch.object(engine, "draw_examples", recorded),

@@ -59,10 +59,9 @@ def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
 
 
 def test_the_old_state_is_given_away(x64):
-    plan = SHORT.plan(True, True)
+    plan, data = training.prepare(GRAPH, MODELS["minkowski"], SHORT, VALID, TEST, None)
     numbers = training.make_numbers(MODELS["minkowski"], SHORT)
     state = training._initial(plan, 12)(numbers)
-    data = training.make_data(GRAPH, plan, VALID, TEST, None)
     new, _ = training._compiled(plan)(numbers, data, state)
     assert state.points.is_deleted()
     assert state.best_points.is_deleted()

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from timelike._struct import show
+from timelike.checks import show
 from timelike.numerics import sqrt
 
 Point = Float[Array, "ambient"]

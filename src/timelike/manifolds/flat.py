@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from timelike._struct import static, struct, whole_number
+from timelike._struct import static, struct
+from timelike.checks import whole_number
 from timelike.manifolds.base import Covector, Point, Scalar, Separation, Stationary, Tangent
 from timelike.numerics import difference, square_sum
 
@@ -122,5 +123,4 @@ def Minkowski(dim: int) -> Flat:
 
 def check_dim(name: str, dim: int, least: int) -> int:
     """`dim` itself, or a `ValueError` if it is not a whole number ≥ `least`."""
-    allowed = f"a whole number ≥ {least}, time included"
-    return whole_number(f"{name}: dim", dim, lambda n: n >= least, allowed)
+    return whole_number(f"{name}: dim", dim, least, note=", time included")

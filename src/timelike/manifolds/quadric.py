@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, Number, number, static, struct, whole_number
+from timelike._struct import POSITIVE, Number, number, static, struct
+from timelike.checks import whole_number
 from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Tangent
 from timelike.manifolds.flat import check_dim
 from timelike.numerics import (
@@ -244,7 +245,7 @@ def AntiDeSitter(dim: int, radius: Number = 1.0, images: int = IMAGES) -> Quadri
 def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
     """⟨x, x⟩ = −1 with `times` time and `spaces` space dimensions; (0, n) is H^n, (1, n) is AdS."""
     for name, count in (("times", times), ("spaces", spaces)):
-        whole_number(f"PseudoHyperboloid: {name}", count, lambda n: n >= 0, "a whole number ≥ 0")
+        whole_number(f"PseudoHyperboloid: {name}", count)
     if times + spaces < 1:
         raise ValueError("PseudoHyperboloid: times + spaces is 0; it must be ≥ 1")
     return Quadric(times + 1, spaces, -1, radius, images)

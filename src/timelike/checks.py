@@ -1,0 +1,49 @@
+"""Checks of what users give, with errors that say what was seen and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+
+def show(value: Any) -> str:
+    """`value` on one line of bounded length, for error messages."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def whole_number(
+    where: str,
+    value: Any,
+    least: int = 0,
+    most: int | None = None,
+    choices: tuple[int, ...] | None = None,
+    note: str = "",
+) -> int:
+    """`value` as an `int`, or a `ValueError` if it is none, out of range or not one of the choices."""
+    good = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if choices is not None:
+        allowed = f"one of {choices}"
+        good = good and value in choices
+    else:
+        allowed = f"a whole number ≥ {least}" + ("" if most is None else f" and ≤ {most}")
+        good = good and value >= least and (most is None or value <= most)
+    if not good:
+        raise ValueError(f"{where} is {show(value)}; it must be {allowed}{note}")
+    return int(value)
+
+
+def positive_number(where: str, value: Any, finite: bool = True) -> float:
+    """`value` as a `float`, or a `ValueError` if it is not a number > 0."""
+    good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not good or not value > 0 or (finite and math.isinf(value)):
+        raise ValueError(f"{where} is {show(value)}; it must be a {'finite ' if finite else ''}number > 0")
+    return float(value)
+
+
+def instance(where: str, value: Any, kind: type, hint: str) -> None:
+    """Raise a `TypeError` unless `value` is of this kind."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{where} is {show(value)}; it must be a {kind.__name__}: {hint}")
