@@ -149,9 +149,7 @@ def _run_chunk(
     The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
     cut into one part per core; they run at the same time, being dispatched before any is waited for.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    cores = cores if jax.default_backend() == "cpu" else 1
-    size = -(-len(lanes) // cores)
+    size = -(-len(lanes) // _cores())
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
     parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]
     start, epoch_of = _vmapped(plan, num_nodes)
@@ -165,6 +163,12 @@ def _run_chunk(
             bar.update(plan.epochs - epoch - 1)
             break
     return _join([jax.device_get(state) for state in states], len(lanes)), stack_history(history)
+
+
+def _cores() -> int:
+    if jax.default_backend() != "cpu":
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _stack(trees: list[Any]) -> Any:
