@@ -12,7 +12,7 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import CylindricalMinkowski, Euclidean
 from timelike.model import Model
-from timelike.plot import COLOURS, panels, styled
+from timelike.plot import panels, styled
 from timelike.split import evaluation_pairs, hold_out
 from timelike.sweeps import Sweep, sweep
 
@@ -68,26 +68,24 @@ def picture(result: Demonstration) -> Figure:
 
 
 def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
-    """Nodes at (main direction of space, time); an arrow per training edge, coloured by its probability."""
+    """Nodes at (main direction of space, time); training edges in grey, each node's likeliest as an arrow."""
     embedding = result.spacetime.best
     space = embedding.points[:, 1:] - embedding.points[:, 1:].mean(axis=0)
     main, strength, _ = np.linalg.svd(space, full_matrices=False)
     x, t = main[:, 0] * strength[0], _around_zero(embedding.points[:, 0])
     s, e = result.train.sources, result.train.targets
-    step = _around_zero(t[e] - t[s])
-    arrows: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.003, "headwidth": 5}
-    order = np.argsort(probability := embedding.prob(s, e))
-    quiver = axes.quiver(
-        *(v[order] for v in (x[s], t[s], x[e] - x[s], step, probability)),
-        cmap=COLOURS,
-        clim=(0, 1),
-        **arrows,
-    )
-    axes.scatter(x, t, s=9, color="black", zorder=3, linewidths=0)
+    probability, step = embedding.prob(s, e), _around_zero(t[e] - t[s])
+    axes.plot([x[s], x[e]], [t[s], t[s] + step], color="0.88", lw=0.4, zorder=0)
+    order = np.argsort(-probability)
+    likeliest = order[np.unique(s[order], return_index=True)[1]]
+    of, to = s[likeliest], e[likeliest]
+    arrows: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.005, "headwidth": 4}
+    vectors = (x[of], t[of], x[to] - x[of], step[likeliest], probability[likeliest])
+    quiver = axes.quiver(*vectors, cmap="viridis_r", clim=(0, 1), **arrows)
+    axes.scatter(x, t, s=7, color="black", zorder=3, linewidths=0)
     axes.set(xlabel="space (main direction)", ylabel="time")
-    axes.set_title(f"{result.graph.num_nodes} nodes as events, time upwards", loc="left")
+    axes.set_title("Each node and its likeliest edge", loc="left")
     figure.colorbar(quiver, ax=axes, label="edge probability", aspect=30)
-    quiver.set_alpha(0.5)
 
 
 def _around_zero(time: np.ndarray) -> np.ndarray:
@@ -95,11 +93,11 @@ def _around_zero(time: np.ndarray) -> np.ndarray:
 
 
 def _draw_scores(axes: Axes, scores: dict[str, list[float]]) -> None:
-    for row, (name, values) in enumerate(scores.items()):
+    for row, values in enumerate(scores.values()):
         axes.plot(values, np.full(len(values), row), "o", ms=4, mfc="none", color="black")
-        axes.plot([np.median(values)] * 2, [row - 0.15, row + 0.15], color="tab:red", lw=2)
-        axes.text(0.02, row + 0.25, name)
+        axes.plot([np.median(values)] * 2, [row - 0.2, row + 0.2], color="tab:red", lw=2)
     axes.axvline(RANDOM, color="grey", lw=0.8, ls="--")
-    axes.text(RANDOM + 0.01, -0.45, "random", color="grey")
-    axes.set(xlim=(0, 1), ylim=(-0.6, 1.6), yticks=[], xlabel="average precision on held-out edges")
-    axes.set_title("one circle per seed, median in red", loc="left")
+    axes.text(RANDOM + 0.01, 0.5, "guessing", color="grey", va="center")
+    axes.set(xlim=(0, 1), ylim=(-0.6, 1.6), xlabel="average precision on held-out edges")
+    axes.set_yticks(range(len(scores)), [name.replace(" + ", "\n+ ") for name in scores])
+    axes.set_title("One circle per seed, median in red", loc="left")
