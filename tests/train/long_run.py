@@ -8,7 +8,7 @@ import timelike as tl
 
 graph = tl.datasets.cycle(30)
 model = tl.Model(tl.manifolds.AntiDeSitter(3), tl.likelihoods.TripleFermiDirac())
-config = tl.Config(epochs=500, batch_size=4, optimizer="adam", learning_rate=0.01, burn_in=2)
+config = tl.Config(epochs=300, batch_size=4, optimizer="adam", learning_rate=0.01, burn_in=2)
 
 
 def main(path: str, result: str) -> None:

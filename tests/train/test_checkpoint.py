@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -136,18 +137,20 @@ def wait_for_progress(path, process):
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_finishes_the_epoch_and_says_how_to_resume(tmp_path, cached, number):
+def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
     environment, whole = cached
     path, result = tmp_path / "run.safetensors", tmp_path / "points.npy"
-    process = start(environment, path, result)
-    wait_for_progress(path, process)
-    process.send_signal(number)
-    _, said = process.communicate()
-    assert process.returncode == 130
-    assert f"{number.name}: stopped after epoch" in said
-    assert f"saved to {path}, run the same again to resume" in said
-    assert "Traceback" not in said
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = start(environment, path, result)
+        wait_for_progress(path, process)
+        process.send_signal(number)
+        _, said = process.communicate()
+        assert process.returncode == 130
+        assert re.fullmatch(
+            rf"{number.name}: stopped after epoch \d+ of \d+; "
+            rf"saved to {re.escape(str(path))}, run the same again to resume\n",
+            said,
+        )
     start(environment, path, result).communicate()
     assert np.array_equal(np.load(result), whole)
 
@@ -160,7 +163,7 @@ def kill_often(environment, path, result, kills, seed):
         process.stdout.readline()
         if number % 4 != 3:
             wait_for_progress(path, process)
-        time.sleep(chance.uniform(0, 0.03))
+        time.sleep(chance.uniform(0, 0.02))
         assert process.poll() is None, f"over before kill {number + 1}: the run is too short"
         process.kill()
         process.communicate()
