@@ -214,8 +214,9 @@ def machine() -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """The installed version of everything that is timed."""
-    found = {}
+    """The commit, and the installed version of everything that is timed."""
+    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    found = {"commit": git.stdout.strip()}
     for name in PACKAGES:
         try:
             found[name] = importlib.metadata.version(name)
