@@ -54,9 +54,9 @@ $(BIN)/python:
 	$(create)
 
 includes_docs := plot
-includes_test := plot
+includes_test := io plot
 includes_bench := plot
-includes_dev := plot docs test
+includes_dev := docs io plot test
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(install) --editable ".[$*]"
