@@ -14,7 +14,7 @@ bypasses the check.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import jax
@@ -143,22 +143,37 @@ def with_numbers(tree: T, values: Mapping[str, Any]) -> T:
     return dataclasses.replace(tree, **changes)  # type: ignore[type-var]
 
 
+def reals_of(tree: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Some numbers of a struct, by name, as points of the real line."""
+    reals = numbers_of(to_real(tree))
+    return {name: reals[name] for name in names}
+
+
+def with_reals(tree: T, reals: Mapping[str, Any]) -> T:
+    """The inverse of `reals_of`: the same struct with these numbers replaced; nothing is checked."""
+
+    def replaced(name: str, domain: Domain, value: Any) -> Any:
+        return domain.constrain(reals[name]) if name in reals else value
+
+    return _map_numbers(tree, replaced) if reals else tree
+
+
 def to_real(tree: T) -> T:
     """Map every number of a struct to the real line, where an optimiser may move it freely."""
-    return _map_numbers(tree, lambda domain, x: domain.unconstrain(jnp.asarray(x)))
+    return _map_numbers(tree, lambda _, domain, x: domain.unconstrain(jnp.asarray(x)))
 
 
 def from_real(tree: T) -> T:
     """The inverse of `to_real`: positive numbers come back positive, shares in (0, 1)."""
-    return _map_numbers(tree, lambda domain, x: domain.constrain(x))
+    return _map_numbers(tree, lambda _, domain, x: domain.constrain(x))
 
 
-def _map_numbers(tree: T, function: Callable[[Domain, Any], Any]) -> T:
+def _map_numbers(tree: T, function: Callable[[str, Domain, Any], Any]) -> T:
     new: Any = object.__new__(type(tree))
     for f in dataclasses.fields(tree):  # type: ignore[arg-type]
         value = getattr(tree, f.name)
         if "domain" in f.metadata:
-            value = function(f.metadata["domain"], value)
+            value = function(f.name, f.metadata["domain"], value)
         elif dataclasses.is_dataclass(value):
             value = _map_numbers(value, function)
         object.__setattr__(new, f.name, value)

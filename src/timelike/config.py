@@ -42,6 +42,8 @@ class Config:
     select: str = "valid"
     #: Stop after this many epochs without a better score; None: never.
     patience: int | None = None
+    #: Numbers of the model to learn with the points: "tau1", "alpha", "circumference", …
+    learn: tuple[str, ...] = ()
     #: All randomness comes from this number.
     seed: int = 0
 
@@ -58,6 +60,9 @@ class Config:
                 raise ValueError(
                     f"Config: {name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
                 )
+        if isinstance(self.learn, str):
+            raise TypeError(f"Config: learn is {self.learn!r}; it must be a list of names")
+        object.__setattr__(self, "learn", tuple(self.learn))
         if not isinstance(self.negatives, Negatives):
             raise TypeError(f"Config: negatives is {self.negatives!r}; it must be a Negatives(…)")
 
@@ -78,6 +83,7 @@ class Config:
             optimizer=self.optimizer,
             select=select,
             patience=self.patience,
+            learn=self.learn,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from timelike.model import Model
 class Embedding:
     """Points of the selected epoch, with the history of all epochs.
 
-    `history` maps loss, gradient_norm, saturated, off_surface, rejected, valid_ap and test_ap to one
-    value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
+    `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
+    to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
     """
 
     model: Model

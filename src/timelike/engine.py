@@ -15,11 +15,12 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
+from timelike._struct import reals_of, with_reals
 from timelike.evaluate import LabelledPairs, average_precision, log_probs
 from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import SATURATION, once
-from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
+from timelike.optimizers import OPTIMIZERS, Learned, Step, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives, Shuffle, draw_examples
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
@@ -42,6 +43,7 @@ class Plan:
     optimizer: str
     select: str
     patience: int | None
+    learn: tuple[str, ...]
 
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""
@@ -71,8 +73,10 @@ class State(NamedTuple):
 
     points: Float[Array, "nodes ambient"]
     optimizer: Any
+    learned: Learned
     epoch: Int[Array, ""]
     best_points: Float[Array, "nodes ambient"]
+    best_reals: dict[str, Float[Array, ""]]
     best_score: Float[Array, ""]
     best_epoch: Int[Array, ""]
     alive: Bool[Array, ""]
@@ -86,6 +90,7 @@ class Report(NamedTuple):
     saturated: Float[Array, ""]
     off_surface: Float[Array, ""]
     rejected: Int[Array, ""]
+    left_out: Int[Array, ""]
     valid_ap: Float[Array, ""]
     test_ap: Float[Array, ""]
     culprits: Int[Array, "named"]
@@ -95,11 +100,14 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
     points = jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
+    reals = reals_of(numbers.model, plan.learn)
     return State(
         points=points,
         optimizer=plan.transformation().init(points),
+        learned=Learned.start(reals),
         epoch=jnp.zeros((), jnp.int32),
         best_points=points,
+        best_reals=reals,
         best_score=jnp.full((), -jnp.inf, points.dtype),
         best_epoch=jnp.zeros((), jnp.int32),
         alive=jnp.ones((), bool),
@@ -112,11 +120,12 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     epoch = state.epoch.astype(state.points.dtype)
     rate = numbers.learning_rate * schedule(epoch, plan.epochs, plan.burn_in)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
-    points, optimizer, tally, counts = _sweep_edges(plan, numbers.model, data.table, step, key, state)
+    points, optimizer, learned, tally = _sweep_edges(plan, numbers.model, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
-    report = _report(numbers.model, data, points, tally, counts)._replace(culprits=_first_false(finite))
-    moved = state._replace(points=points, optimizer=optimizer, epoch=state.epoch + 1)
+    model = with_reals(numbers.model, learned.reals)
+    report = _report(plan, model, data, points, tally)._replace(culprits=_first_false(finite))
+    moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
     keep = state.alive & good
     moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
     return _select(plan, moved._replace(alive=keep), report), report
@@ -138,8 +147,14 @@ def _select(plan: Plan, state: State, report: Report) -> State:
     alive = state.alive
     if plan.patience is not None:
         alive &= better | (state.epoch - jnp.maximum(state.best_epoch, plan.burn_in) < plan.patience)
+    best_points, best_reals = jax.tree.map(
+        lambda new, old: jnp.where(better, new, old),
+        (state.points, state.learned.reals),
+        (state.best_points, state.best_reals),
+    )
     return state._replace(
-        best_points=jnp.where(better, state.points, state.best_points),
+        best_points=best_points,
+        best_reals=best_reals,
         best_score=jnp.where(better, scores[plan.select], state.best_score),
         best_epoch=jnp.where(better, state.epoch, state.best_epoch),
         alive=alive,
@@ -147,33 +162,17 @@ def _select(plan: Plan, state: State, report: Report) -> State:
 
 
 class Tally(NamedTuple):
-    """What the steps add up: first per pair and per row, which costs nothing, then over an epoch."""
+    """What an epoch adds up, over its pairs and over the rows that they touch."""
 
-    loss: Array
-    saturated: Array
-    gradient_norm: Array
-
-    @classmethod
-    def zeros(cls, pairs: tuple[int, ...], rows: tuple[int, ...], dtype: Any) -> Tally:
-        """An empty tally."""
-        return cls(jnp.zeros(pairs, dtype), jnp.zeros(pairs, dtype), jnp.zeros(rows, dtype))
-
-    def add(self, other: Tally) -> Tally:
-        """Both together; the sums over axes that the other has more are taken here."""
-        return Tally(
-            *(x + (y if x.shape == y.shape else jnp.sum(y)) for x, y in zip(self, other, strict=True))
-        )
-
-
-class Counts(NamedTuple):
-    """How many pairs and rows an epoch saw, and how many draws it rejected."""
-
-    pairs: Float[Array, ""]
+    loss: Float[Array, ""]
+    saturated: Float[Array, ""]
+    gradient_norm: Float[Array, ""]
+    pairs: Int[Array, ""]
     rows: Float[Array, ""]
     rejected: Int[Array, ""]
 
 
-def _report(model: Model, data: Data, points: Array, tally: Tally, counts: Counts) -> Report:
+def _report(plan: Plan, model: Model, data: Data, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, points.dtype)
@@ -181,10 +180,11 @@ def _report(model: Model, data: Data, points: Array, tally: Tally, counts: Count
 
     return Report(
         loss=tally.loss,
-        gradient_norm=tally.gradient_norm / counts.rows,
-        saturated=tally.saturated / counts.pairs,
+        gradient_norm=tally.gradient_norm / tally.rows,
+        saturated=tally.saturated / tally.pairs,
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
-        rejected=counts.rejected,
+        rejected=tally.rejected,
+        left_out=data.table.num_edges * (1 + plan.negatives.total) - tally.pairs,
         valid_ap=score(data.valid),
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
@@ -193,7 +193,7 @@ def _report(model: Model, data: Data, points: Array, tally: Tally, counts: Count
 
 def _sweep_edges(
     plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, state: State
-) -> tuple[Array, Any, Tally, Counts]:
+) -> tuple[Array, Any, Learned, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
     pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
@@ -202,75 +202,86 @@ def _sweep_edges(
     per_block = -(-steps // blocks)
     dtype = state.points.dtype
 
-    def block(carry: tuple, number: Array) -> tuple[tuple, None]:
-        points, optimizer, slots, tally, counts = carry
+    def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
         draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
         ids = shuffle(positions).reshape(per_block, batch)
         examples = draw_examples(draw_key, table, plan.negatives, ids)
-        local = Tally.zeros((pairs, batch), (2 * pairs * batch,), dtype)
-        sources, targets, use = (jnp.swapaxes(x, 1, 2) for x in examples[:3])
+        sources, targets, use = (jnp.swapaxes(x, 0, 1) for x in examples[:3])
         nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
-        batches = (nodes, use, examples.weights.astype(dtype))
-        (points, optimizer, slots, local), _ = jax.lax.scan(
-            partial(_step, plan, model, step), (points, optimizer, slots, local), batches
+        weights = jnp.where(use, examples.weights[:, None].astype(dtype), 0.0)
+        carry, (log_likelihoods, norms) = jax.lax.scan(
+            partial(_step, plan, model, step), carry, (nodes, weights)
         )
-        used = jnp.sum(examples.use, dtype=dtype)
-        real = jnp.sum(nodes < table.num_nodes, dtype=dtype)
-        counts = Counts(counts.pairs + used, counts.rows + real, counts.rejected + examples.rejected)
-        return (points, optimizer, slots, tally.add(local), counts), None
+        return carry, Tally(
+            loss=-jnp.sum(weights * log_likelihoods),
+            saturated=jnp.sum(use & _saturated(log_likelihoods), dtype=dtype),
+            gradient_norm=jnp.nansum(norms),
+            pairs=jnp.sum(use, dtype=jnp.int32),
+            rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
+            rejected=examples.rejected,
+        )
 
-    zero = jnp.zeros((), dtype)
     slots = jnp.zeros(state.points.shape[0], jnp.int32)
-    start = (state.points, state.optimizer, slots, Tally.zeros((), (), dtype))
-    counts = Counts(zero, zero, jnp.zeros((), jnp.int32))
-    (points, optimizer, _, tally, counts), _ = jax.lax.scan(block, (*start, counts), jnp.arange(blocks))
-    return points, optimizer, tally, counts
+    start = (state.points, state.optimizer, state.learned, slots)
+    (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
+    return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
 
 
-def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, None]:
+def _saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
+    """Whether F ≥ 1 − `SATURATION`: seen from log F of the positives and log(1 − F) of the rest."""
+    positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
+    full = log_likelihoods >= jnp.log1p(-SATURATION)
+    return jnp.where(positive, full, log_likelihoods <= jnp.log(SATURATION))
+
+
+def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
     """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
 
     Padding has node numbers past the end: reading them gives the last row, writing them nothing.
     """
-    points, optimizer, slots, tally = carry
-    nodes, use, weights = batch
+    points, optimizer, learned, slots = carry
+    nodes, weights = batch
     rows = get_rows(points, nodes)
-    loss, saturated, covectors = batch_loss(model, use, weights, rows)
-    slots, covectors = sum_repeated(slots, nodes, covectors)
+    if plan.learn:
+
+        def loss(reals: dict[str, Array]) -> Array:
+            return -jnp.sum(weights * batch_loss(with_reals(model, reals), weights, rows)[0])
+
+        model, learned = (
+            with_reals(model, learned.reals),
+            learned.step(jax.grad(loss)(learned.reals), step.learning_rate),
+        )
+    log_likelihoods, covectors = batch_loss(model, weights, rows)
+    slots, own, covectors = sum_repeated(slots, nodes, covectors)
     new_rows, new_state, norms = update_rows(
         model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, nodes)
     )
-    norms = jnp.where(nodes < points.shape[0], norms, 0)  # those of padding are anybody's
-    tally = tally.add(Tally(loss, saturated, norms))
-    return (set_rows(points, nodes, new_rows), set_state(optimizer, nodes, new_state), slots, tally), None
+    carry = (set_rows(points, own, new_rows), set_state(optimizer, own, new_state), learned, slots)
+    return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
 
 
 def batch_loss(
-    model: Model,
-    use: Bool[Array, "pairs batch"],
-    weights: Float[Array, "batch"],
-    rows: Float[Array, "rows ambient"],
-) -> tuple[Float[Array, "pairs batch"], Float[Array, "pairs batch"], Float[Array, "rows ambient"]]:
-    """Negative log-likelihood of each pair, whether F ≥ 1 − `SATURATION`, and d Σ loss / d rows.
+    model: Model, weights: Float[Array, "pairs batch"], rows: Float[Array, "rows ambient"]
+) -> tuple[Float[Array, "pairs batch"], Float[Array, "rows ambient"]]:
+    """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
 
-    −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives a → b.
-    `rows` holds the sources of all pairs, then the targets; the first pair of an example is the
-    positive. The derivative goes in two stages, loss → separations → rows, with a barrier between
-    numbers per pair and numbers per coordinate.
+    The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
+    a → b; padding has w = 0. `rows` holds the sources of all pairs, then the targets; the first pair
+    of an example is the positive. The derivative goes in two stages, loss → separations → rows,
+    with a barrier between numbers per pair and numbers per coordinate.
     """
+    positive = jnp.arange(weights.shape[0])[:, None] == 0
 
     def separations(rows: Array) -> Separation:
-        sources, targets = jnp.reshape(rows, (2, *use.shape, -1))
+        sources, targets = jnp.reshape(rows, (2, *weights.shape, -1))
         return jax.vmap(jax.vmap(model.manifold.separation))(sources, targets)
 
-    def loss(separation: Separation) -> tuple[Array, tuple[Array, Array]]:
+    def loss(separation: Separation) -> tuple[Array, Array]:
         log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
-        log_likelihood = jnp.concatenate([log_prob[:1], log_prob_not[1:]])
-        losses = -weights * jnp.where(use, log_likelihood, 0.0)
-        saturated = (use & (log_prob >= jnp.log1p(-SATURATION))).astype(rows.dtype)
-        return jnp.sum(losses), (losses, saturated)
+        log_likelihoods = jnp.where(positive, log_prob, log_prob_not)
+        return -jnp.sum(weights * log_likelihoods), log_likelihoods
 
     separation, pull_back = jax.vjp(separations, rows)
-    slopes, (losses, saturated) = jax.grad(loss, has_aux=True)(separation)
-    return losses, saturated, pull_back(jax.tree.map(once, slopes))[0]
+    slopes, log_likelihoods = jax.grad(loss, has_aux=True)(separation)
+    return log_likelihoods, pull_back(jax.tree.map(once, slopes))[0]

@@ -43,12 +43,11 @@ class Model:
         if not self.likelihood.decays_in_time:
             separation = separation.nearest
         if separation.time.shape[-1] == 1:
-            log_prob = self.likelihood.log_prob(separation)[0]
-            log_prob_not = self.likelihood.log_prob_not(separation)[0]
+            log_prob, log_prob_not = (x[0] for x in self.likelihood.log_probs(separation))
         else:
             log_prob = log_sum_exp(self.likelihood.log_prob(separation))
             log_prob_not = log1mexp(log_prob)
-        return jnp.minimum(log_prob, 0), log_prob_not
+        return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
     def prob(self, p: Point, q: Point) -> Scalar:
         """Probability of the edge p → q."""

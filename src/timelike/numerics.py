@@ -6,7 +6,7 @@ everywhere (of second order where the tests need Hessians).
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 
 import jax
 import jax.numpy as jnp
@@ -26,17 +26,14 @@ SERIES = 1e-2
 
 
 def once(x: Scalar) -> Scalar:
-    """x itself, computed once.
+    """x itself (x finite), computed once.
 
     On a CPU, XLA likes to fuse a number that belongs to a pair into the loop over the pair's
     coordinates, and then computes its cosines and series again for every coordinate. It never fuses
-    a sum that way, so x + 0 is written as one. (It drops `optimization_barrier` before it fuses.)
+    a division that way, so x is divided by a 1 that XLA does not see through. (It drops
+    `optimization_barrier` before it fuses.)
     """
-    return jax.lax.platform_dependent(x, cpu=_plus_zero, default=lambda y: y)
-
-
-def _plus_zero(x: Scalar) -> Scalar:
-    return jnp.sum(jnp.stack([x, jnp.zeros_like(x)], axis=-1), axis=-1)
+    return jax.lax.platform_dependent(x, cpu=lambda y: y / (1 + 0 * y), default=lambda y: y)
 
 
 @jax.custom_jvp
@@ -49,6 +46,34 @@ def log_sigmoid(x: Scalar) -> Scalar:
 def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     (x,), (dx,) = primals, tangents
     return log_sigmoid(x), jax.nn.sigmoid(-x) * dx
+
+
+@jax.custom_jvp
+def log_sigmoids(*xs: Array) -> Array:
+    """Σ log σ(xᵢ), with one logarithm for all: Σ min(xᵢ, 0) − log Π(1 + e^(−|xᵢ|)); slopes σ(−xᵢ).
+
+    Accurate to ε·(1 + |Σ|): where a sum close to 0 needs all its digits, add `log_sigmoid`s.
+    """
+    return sum(jnp.minimum(x, 0) for x in xs) - jnp.log(_product(_decays(xs)))
+
+
+@log_sigmoids.defjvp
+def _log_sigmoids_jvp(xs, dxs):  # type: ignore[no-untyped-def]
+    # σ(−x) = e^(−x)/(1 + e^(−x)) over a common denominator: one division for all.
+    decays = _decays(xs)
+    slope = 0.0
+    for i, (x, dx) in enumerate(zip(xs, dxs, strict=True)):
+        slope += jnp.where(x > 0, decays[i], 1.0) * _product(decays[:i] + decays[i + 1 :]) * dx
+    return log_sigmoids(*xs), slope / _product(decays)
+
+
+def _decays(xs: tuple[Array, ...]) -> list[Array]:
+    return [jnp.exp(-jnp.abs(x)) for x in xs]
+
+
+def _product(decays: list[Array]) -> Array:
+    """Π(1 + eᵢ)."""
+    return reduce(jnp.multiply, [1 + e for e in decays])
 
 
 def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
@@ -72,19 +97,18 @@ def log1mexp(x: Scalar) -> Scalar:
     """log(1 − eˣ), the log-probability of "no edge" when x is that of "edge".
 
     Exact for eˣ ≤ 1 − `SATURATION`; beyond, and for x > 0 where the logarithm does not exist,
-    the tangent line at eˣ = 1 − `SATURATION`. Always finite, decreasing and differentiable.
+    the tangent line at eˣ = 1 − `SATURATION`. Always finite, decreasing and differentiable. The
+    knee also bounds what 1 − eˣ can lose to cancellation: a relative error of ε/`SATURATION`.
     """
     safe = _before_knee(x)
-    # log(−expm1(x)) is the accurate form near 0, log1p(−exp(x)) far below it (Mächler 2012).
-    exact = jnp.where(safe > -0.693, jnp.log(-jnp.expm1(safe)), jnp.log1p(-jnp.exp(safe)))
-    return exact - (1 / SATURATION - 1) * (x - safe)
+    return jnp.log1p(-jnp.exp(safe)) - (1 / SATURATION - 1) * (x - safe)
 
 
 @log1mexp.defjvp
 def _log1mexp_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     # Through the sum above the slope would be 999 − 999 − eˣ: nothing left of a small eˣ.
-    safe = _before_knee(primals[0])
-    return log1mexp(*primals), jnp.exp(safe) / jnp.expm1(safe) * tangents[0]
+    prob = jnp.exp(_before_knee(primals[0]))
+    return log1mexp(*primals), prob / (prob - 1) * tangents[0]
 
 
 def _before_knee(x: Scalar) -> Scalar:

@@ -32,6 +32,29 @@ OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
 MAX_STEP = 1.0
 
 
+#: Numbers of the model are learned by Adam on the real line, at this share of the points' rate.
+NUMBERS_RATE = 0.25
+
+
+class Learned(NamedTuple):
+    """Numbers of the model that are learned with the points, mapped to the real line."""
+
+    reals: dict[str, Float[Array, ""]]
+    optimizer: Any
+
+    @classmethod
+    def start(cls, reals: dict[str, Array]) -> Learned:
+        """With fresh moments."""
+        return cls(reals, optax.scale_by_adam().init(reals))
+
+    def step(self, gradient: dict[str, Array], rate: Array) -> Learned:
+        """One step of Adam."""
+        direction, optimizer = optax.scale_by_adam().update(gradient, self.optimizer)
+        return Learned(
+            {name: x - NUMBERS_RATE * rate * direction[name] for name, x in self.reals.items()}, optimizer
+        )
+
+
 class Step(NamedTuple):
     """What an update needs besides the rows themselves; numbers may be traced and vmapped."""
 
@@ -62,11 +85,12 @@ def update_rows(
     clipped = _shorten(norms, step.clip)
     if not jax.tree.leaves(state):  # no memory: the direction is the gradient, tangent and of known norm
         size = step.learning_rate * clipped
-        tangents = -(size * _shorten(size * norms, MAX_STEP))[:, None] * gradients
+        size *= _shorten(size * norms, MAX_STEP)
+        tangents = -once(size)[:, None] * gradients
         return jax.vmap(manifold.exp)(points, tangents), state, norms
-    directions, state = optimizer.update(clipped[:, None] * gradients, state, points)
+    directions, state = optimizer.update(once(clipped)[:, None] * gradients, state, points)
     tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
-    tangents = _shorten(_norms(tangents), MAX_STEP)[:, None] * tangents
+    tangents = once(_shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
     new_points = jax.vmap(manifold.exp)(points, tangents)
     return new_points, _transport_momenta(manifold, points, new_points, state), norms
 
@@ -77,7 +101,7 @@ def _norms(vectors: Rows) -> Float[Array, "rows"]:
 
 def _shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:
     """The factors that make vectors of these norms no longer than `longest`."""
-    return once(jnp.minimum(1.0, longest / jnp.maximum(norms, 1e-30)))
+    return jnp.minimum(1.0, longest / jnp.maximum(norms, 1e-30))
 
 
 def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state: Any) -> Any:

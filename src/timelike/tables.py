@@ -21,19 +21,19 @@ Table = Array
 @custom_vmap
 def get_rows(table: Table, rows: Rows) -> Array:
     """The rows of a table with these numbers."""
-    return table.at[rows].get(mode="clip")
+    return table.at[rows].get(mode="clip", wrap_negative_indices=False)
 
 
 @custom_vmap
 def set_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with rows replaced; rows that are named twice must get the same values."""
-    return table.at[rows].set(values, mode="drop")
+    """The table with rows replaced; no row may be named twice."""
+    return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
 
 
 @custom_vmap
 def add_rows(table: Table, rows: Rows, values: Array) -> Table:
     """The table with values added to rows; rows that are named twice get both."""
-    return table.at[rows].add(values, mode="drop")
+    return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
 @get_rows.def_vmap
@@ -76,16 +76,18 @@ def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Ro
 
 def sum_repeated(
     slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
-) -> tuple[Int[Array, "nodes"], Float[Array, "rows ambient"]]:
-    """Give every entry of `rows` the sum of `values` over all entries with the same row.
+) -> tuple[Int[Array, "nodes"], Rows, Float[Array, "rows ambient"]]:
+    """Add up `values` over all entries of `rows` with the same row: one of them gets the sum.
 
-    `slots` is scratch space, one number per node: each row is pointed at one of its entries, the
-    values are added up there and read back. It needs no sort, no table-sized buffer and no reset.
-    The values of padding must be 0.
+    The others get 0, and the number past the end of the table as their row: nothing is written
+    there. `slots` is scratch space, one number per node: each row is pointed at one of its entries,
+    and the values are added up there. It needs no sort, no table-sized buffer and no reset.
     """
-    slots = set_rows(slots, rows, jnp.arange(rows.shape[0], dtype=slots.dtype))
+    entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
+    slots = set_rows(slots, rows, entries)
     entry = get_rows(slots, rows)
-    return slots, get_rows(add_rows(jnp.zeros_like(values), entry, values), entry)
+    own = jnp.where((entry == entries) & (rows < slots.shape[0]), rows, slots.shape[0])
+    return slots, own, add_rows(jnp.zeros_like(values), entry, values)
 
 
 def get_state(state: Any, rows: Rows) -> Any:

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from timelike._struct import numbers_of
+from timelike._struct import numbers_of, with_numbers, with_reals
 from timelike.checkpoint import Checkpointing, Saver
 from timelike.checks import instance
 from timelike.config import Config
@@ -123,6 +123,9 @@ def prepare(
     instance("graph", graph, DiGraph, "build one with DiGraph.from_edges([(source, target), …])")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
+    for name in config.learn:
+        if name not in numbers_of(model):
+            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers_of(model))}")
     if graph.num_edges == 0:
         raise ValueError(f"{graph} has no edges to learn from")
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
@@ -192,6 +195,10 @@ def make_embedding(
         "best_epoch": best,
         "graph": repr(graph),
     }
+    if plan.learn:
+        found = numbers_of(with_reals(model, state.best_reals))
+        learned = {name: float(found[name]) for name in plan.learn}
+        info, model = {**info, "learned": learned}, with_numbers(model, learned)
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
             info[name] = float(columns[name][best - 1])

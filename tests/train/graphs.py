@@ -34,3 +34,9 @@ def star(nodes: int, hub: int = 0) -> DiGraph:
     dense = np.zeros((nodes, nodes), bool)
     dense[hub] = np.arange(nodes) != hub
     return from_adjacency(dense)
+
+
+def pairs_last(examples):
+    """Drawn examples as NumPy arrays, with the pairs of an example along the last axis."""
+    ends = (np.moveaxis(np.asarray(x), 0, -1) for x in examples[:3])
+    return type(examples)(*ends, *(np.asarray(x) for x in examples[3:]))

@@ -186,7 +186,7 @@ class Reference:
     points: np.ndarray
 
     def __post_init__(self):
-        self.steps = self.loss = self.saturated = self.norms = self.clipped = self.shortened = 0
+        self.steps = self.loss = self.saturated = self.norms = self.rows = self.clipped = self.shortened = 0
         self.first = np.zeros_like(self.points)
         self.second = np.full_like(self.points, 0.1 if self.optimizer == "adagrad" else 0.0)
 
@@ -200,7 +200,7 @@ class Reference:
             p = old[i]
             v = self.space.descent(p, gradient[i])
             norm = np.linalg.norm(v)
-            self.norms += norm * (np.sum(sources == i) + np.sum(targets == i))
+            self.norms, self.rows = self.norms + norm, self.rows + 1
             if norm > clip:
                 v, self.clipped = v * clip / norm, self.clipped + 1
             v = -rate * self.space.tangent(p, self.direction(i, v))

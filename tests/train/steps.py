@@ -6,36 +6,40 @@ import jax
 import jax.numpy as jnp
 
 from timelike import engine
-from timelike.optimizers import Step
+from timelike.optimizers import Learned, Step
 from timelike.sampling import Negatives
 
 
 def make_plan(optimizer, batch_size, pairs):
-    return engine.Plan(1, batch_size, 0, Negatives(uniform=pairs - 1), optimizer, "last", None)
+    return engine.Plan(1, batch_size, 0, Negatives(uniform=pairs - 1), optimizer, "last", None, ())
 
 
 def start(plan, points):
-    """What the engine carries from step to step: points, optimiser, scratch space, tally."""
-    pairs, batch = 1 + plan.negatives.total, plan.batch_size
-    tally = engine.Tally.zeros((pairs, batch), (2 * pairs * batch,), points.dtype)
-    return points, plan.transformation().init(points), jnp.zeros(len(points), jnp.int32), tally
+    """What the engine carries from step to step: points, optimiser, learned numbers, scratch space."""
+    slots = jnp.zeros(len(points), jnp.int32)
+    return points, plan.transformation().init(points), Learned.start({}), slots
 
 
 def step(plan, model, clip, carry, inputs):
-    """One step, and the points after it; inputs are sources, targets, use, weights and learning rate."""
+    """One step: what is carried on, and the points after it, loss, saturated pairs and gradient norms.
+
+    Inputs are sources, targets, use, weights and learning rate.
+    """
     sources, targets, use, weights, rate = inputs
     nodes = jnp.concatenate([sources.T.reshape(-1), targets.T.reshape(-1)])
-    carry, _ = engine._step(plan, model, Step(rate, clip), carry, (nodes, use.T, weights))
-    return carry, carry[0]
+    weights = jnp.where(use.T, weights, 0.0)
+    carry, (log_likelihoods, norms) = engine._step(plan, model, Step(rate, clip), carry, (nodes, weights))
+    saturated = jnp.sum(use.T & engine._saturated(log_likelihoods[None])[0])
+    return carry, (carry[0], -jnp.sum(weights * log_likelihoods), saturated, jnp.nansum(norms))
 
 
 def one_by_one(plan, model, clip, points, inputs):
-    """The points after each of many steps, and what is carried at the end."""
+    """What each of many steps gives, and what is carried at the end."""
     carry, trail = start(plan, points), []
     for batch in zip(*inputs, strict=True):
-        carry, points = step(plan, model, clip, carry, batch)
-        trail.append(points)
-    return trail, carry
+        carry, found = step(plan, model, clip, carry, batch)
+        trail.append(found)
+    return [jnp.stack(column) for column in zip(*trail, strict=True)], carry
 
 
 @functools.partial(jax.jit, static_argnums=0)

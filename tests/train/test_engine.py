@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import reference
-from graphs import random_graph
+from graphs import pairs_last, random_graph
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -38,8 +38,12 @@ def test_repeated_rows_get_their_summed_gradient():
         rows, values = random_rows(rng, 7, 20)
         dense = np.zeros((9, 3))
         np.add.at(dense, rows, values.astype(np.float64))
-        slots, found = add_up(slots, rows, values)  # what is left in the slots does no harm
-        np.testing.assert_allclose(found[rows < 7], dense[rows[rows < 7]], atol=1e-6)
+        slots, own, found = add_up(slots, rows, values)  # what is left in the slots does no harm
+        kept = own < 7
+        np.testing.assert_array_equal(np.sort(own[kept]), np.unique(rows[rows < 7]))
+        np.testing.assert_array_equal(own[kept], rows[kept])
+        np.testing.assert_allclose(found[kept], dense[own[kept]], atol=1e-6)
+        assert not np.asarray(found)[~kept & (rows < 7)].any()
 
 
 def test_rows_of_many_tables_are_rows_of_each():
@@ -69,7 +73,7 @@ def test_an_edge_of_weight_2_counts_as_two_edges(x64):
     def after(sources, targets, weights):
         sources, targets = jnp.asarray([sources]), jnp.asarray([targets])
         inputs = sources, targets, sources < 3, jnp.asarray([weights]), jnp.asarray([0.01])
-        return compiled(plan, model, jnp.inf, points, inputs)[0][0]
+        return compiled(plan, model, jnp.inf, points, inputs)[0][0][0]
 
     twice = after([[0, 1, 0], [0, 1, 0]], [[1, 2, 2], [1, 2, 2]], [1.0, 1.0])
     double = after([[0, 1, 0], none], [[1, 2, 2], none], [2.0, 0.0])
@@ -93,7 +97,7 @@ def three_epochs():
 
     def recorded(*arguments):
         examples = original(*arguments)
-        jax.debug.callback(lambda x: seen.append(jax.tree.map(np.array, x)), examples, ordered=True)
+        jax.debug.callback(lambda x: seen.append(pairs_last(x)), examples, ordered=True)
         return examples
 
     numbers, data = (
@@ -122,7 +126,7 @@ def test_an_epoch_is_its_batches_one_after_the_other(x64):
     space = reference.Quadric(3, 2, -1, 0.8)
     run = reference.Reference(space, "triple-fermi-dirac", numbers, "adam", states[0].points.copy())
     for epoch in range(3):
-        run.loss = run.norms = run.saturated = 0
+        run.loss = run.norms = run.rows = run.saturated = 0
         rate = 0.05 * (0.01 if epoch == 0 else 1) * (1 - 0.75 * epoch / 3)
         assert len(blocks[epoch]) > 1
         for block in blocks[epoch]:
@@ -131,10 +135,10 @@ def test_an_epoch_is_its_batches_one_after_the_other(x64):
         report, every = reports[epoch], blocks[epoch]
         np.testing.assert_allclose(states[epoch + 1].points, run.points, rtol=0, atol=1e-12)
         np.testing.assert_allclose(report.loss, run.loss, rtol=1e-12)
-        rows = sum(2 * np.sum(b.sources < 10) for b in every)
-        np.testing.assert_allclose(report.gradient_norm, run.norms / rows, rtol=1e-12)
+        np.testing.assert_allclose(report.gradient_norm, run.norms / run.rows, rtol=1e-12)
         np.testing.assert_allclose(report.saturated, run.saturated / sum(b.use.sum() for b in every))
         assert report.rejected == sum(b.rejected for b in every)
+        assert report.left_out == 4 * 23 - sum(b.use.sum() for b in every)
         assert report.off_surface < 1e-14
 
 

@@ -24,7 +24,7 @@ MODELS = {
     "minkowski": Model(Minkowski(3), TripleFermiDirac()),
     "ads": Model(AntiDeSitter(3), TripleFermiDirac()),
 }
-KEPT = ("loss", "gradient_norm", "saturated", "off_surface", "rejected", "valid_ap", "test_ap")
+KEPT = ("loss", "gradient_norm", "saturated", "off_surface", "rejected", "left_out", "valid_ap", "test_ap")
 
 
 def learn(model=MODELS["minkowski"], **changes):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from graphs import adjacency, complete, from_adjacency, random_graph, star
+from graphs import adjacency, complete, from_adjacency, pairs_last, random_graph, star
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
@@ -37,7 +37,11 @@ COLUMNS = {
     "listed": slice(22, 27),
 }
 
-_draw = jax.jit(draw_examples, static_argnums=2)
+_compiled = jax.jit(draw_examples, static_argnums=2)
+
+
+def _draw(*arguments):
+    return pairs_last(_compiled(*arguments))
 
 
 def edge_ids(graph, count):
@@ -47,7 +51,7 @@ def edge_ids(graph, count):
 def draw(graph, kinds, count, key=KEY, non_edges=LISTED):
     """Examples for `count` random edges, as NumPy arrays."""
     table = EdgeTable.build(graph, non_edges, kinds)
-    return jax.device_get(_draw(key, table, kinds, edge_ids(graph, count)))
+    return _draw(key, table, kinds, edge_ids(graph, count))
 
 
 @functools.cache
@@ -200,7 +204,7 @@ def test_rejected_draws_are_all_counted(monkeypatch):
 
     def recorded(*arguments):
         candidates = original(*arguments)
-        jax.debug.callback(lambda *x: tries.append(np.array(x)), *candidates, ordered=True)
+        jax.debug.callback(lambda *x: tries.append(np.array(x).swapaxes(1, 2)), *candidates, ordered=True)
         return candidates
 
     monkeypatch.setattr(sampling, "_candidates", recorded)
@@ -222,7 +226,7 @@ def test_padding_has_no_weight_no_pairs_and_no_nodes():
     graph = random_graph(6, 10, weighted=True)
     ids = np.array([3, 10, 0, 11, 9, 2**31 - 1], np.int32)
     real = ids < 10
-    drawn = jax.device_get(_draw(KEY, EdgeTable.build(graph), Negatives(uniform=2, reversed=1), ids))
+    drawn = _draw(KEY, EdgeTable.build(graph), Negatives(uniform=2, reversed=1), ids)
     np.testing.assert_array_equal(drawn.weights, np.where(real, graph.weights[np.minimum(ids, 9)], 0))
     assert not drawn.use[~real].any()
     assert (drawn.sources[~real] == 6).all()
@@ -232,7 +236,7 @@ def test_padding_has_no_weight_no_pairs_and_no_nodes():
 
 def test_a_few_examples_among_much_padding_have_negatives_too():
     ids = np.where(np.arange(4096) < 3, 0, 2**31 - 1).astype(np.int32)
-    drawn = jax.device_get(_draw(KEY, EdgeTable.build(random_graph(50, 10)), Negatives(uniform=4), ids))
+    drawn = _draw(KEY, EdgeTable.build(random_graph(50, 10)), Negatives(uniform=4), ids)
     assert drawn.use[:3].all()
     assert not drawn.use[3:].any()
 

@@ -1,0 +1,54 @@
+"""Numbers of the model that are learned with the points."""
+
+import dataclasses
+
+import pytest
+from graphs import random_graph
+
+from timelike import Config, Model, engine, sweep, train, training
+from timelike._struct import numbers_of
+from timelike.datasets import chain
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.optimizers import NUMBERS_RATE
+
+GRAPH = random_graph(12, 40, seed=3)
+MODEL = Model(Minkowski(3), TripleFermiDirac())
+SHORT = Config(epochs=5, batch_size=7, learning_rate=0.1, burn_in=1, init_scale=0.1)
+
+
+def test_numbers_are_learned_with_the_points():
+    graph = chain(10)
+    model = Model(Minkowski(2), TripleFermiDirac(tau1=0.5, tau2=0.5, alpha=0.5))
+    config = Config(epochs=300, batch_size=4, learning_rate=0.05, burn_in=0, seed=1)
+    fixed = train(graph, model, config)
+    names = ("tau1", "alpha", "r")
+    free = train(graph, model, dataclasses.replace(config, learn=names))
+    assert fixed.model == model
+    assert set(free.info["learned"]) == set(names)
+    assert free.info["learned"] == {name: numbers_of(free.model)[name] for name in names}
+    assert free.info["learned"]["tau1"] > 0
+    assert 0 < free.info["learned"]["alpha"] < 1
+    assert numbers_of(free.model)["tau2"] == 0.5
+    late = slice(-100, None)
+    assert free.history["loss"][late].mean() < 0.8 * fixed.history["loss"][late].mean()
+
+
+def test_a_learned_number_moves_along_its_gradient(x64):
+    """Adam's first step has the length of its rate, against the sign of the derivative."""
+    model = Model(AntiDeSitter(3, radius=0.8), TripleFermiDirac(tau1=0.4))
+    config = Config(epochs=1, batch_size=10**6, burn_in=0, init_scale=0.5, learn=("radius", "tau1"))
+    plan, data = training.prepare(GRAPH, model, config, None, None, None)
+    numbers = training.make_numbers(model, config)
+    state = engine.init_state(plan, numbers, GRAPH.num_nodes)
+    after, _ = engine.run_epoch(plan, numbers, data, state)
+    for name in config.learn:
+        moved = after.learned.reals[name] - state.learned.reals[name]
+        assert abs(moved) == pytest.approx(NUMBERS_RATE * config.learning_rate, rel=1e-6)
+
+
+def test_a_sweep_learns_numbers_too():
+    config = dataclasses.replace(SHORT, learn=("tau1",))
+    both = sweep(GRAPH, MODEL, config, seeds=2).best
+    alone = train(GRAPH, MODEL, dataclasses.replace(config, seed=both.info["config"]["seed"]))
+    assert both.info["learned"]["tau1"] == pytest.approx(alone.info["learned"]["tau1"], rel=1e-4)
