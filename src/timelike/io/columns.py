@@ -14,8 +14,8 @@ from timelike.io.build import Builder
 if TYPE_CHECKING:
     import polars as pl
 
-SOURCES = frozenset("source src from fromnode fromnodeid from_node_id u head node1 node_1 source_id".split())
-TARGETS = frozenset("target dst to tonode tonodeid to_node_id v tail node2 node_2 target_id".split())
+SOURCES = frozenset(["source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id"])
+TARGETS = frozenset(["target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id"])
 Columns = Sequence[str | int]
 
 
@@ -55,6 +55,19 @@ def unread(header: Sequence[str] | None, width: int, used: Sequence[int | None])
     """A remark on columns that were not read."""
     left = [str(i if header is None else header[i]) for i in range(width) if i not in used]
     return f"columns not read: {show(', '.join(left))[1:-1]}" if left else None
+
+
+def choose(
+    builder: Builder, names: Sequence[str], columns: Columns | None
+) -> tuple[list[str], tuple[int, int, int | None]]:
+    """The columns of a table to read, and the places among them of source, target and weight."""
+    if len(names) < 2:
+        raise ValueError(f"{builder.source}: {len(names)} columns; an edge needs a source and a target")
+    source, target, weight = pick(builder.source, names, len(names), columns)
+    builder.remarks += [x] if (x := unread(names, len(names), (source, target, weight))) else []
+    kept = list(dict.fromkeys(names[i] for i in (source, target, weight) if i is not None))
+    place = None if weight is None else kept.index(names[weight])
+    return kept, (kept.index(names[source]), kept.index(names[target]), place)
 
 
 def as_nodes(where: str, column: pl.Series) -> pl.Series:

@@ -65,7 +65,7 @@ class File:
         return self._ahead
 
     def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
-        """Pieces of whole lines with `\\n` at their ends, and the number of the first line of each."""
+        """Pieces of whole lines, each with a line feed at its end, and the number of their first line."""
         line, rest = 1, b""
         while piece := self.read(size):
             if line == 1 and not rest:

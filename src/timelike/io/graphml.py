@@ -33,12 +33,12 @@ def looks(head: bytes) -> bool:
 
 
 def read(file: File, builder: Builder, labels: bool = False) -> DiGraph:
-    """Read nodes by id (or by their `label` or `name`), and edges with their `weight`, 1 if some have none."""
+    """Read nodes by id (or `label` or `name`) and edges with their `weight`, 1 if only some have one."""
     import polars as pl
 
     found = Found()
     try:
-        for event, element in ElementTree.iterparse(file, ("start", "end")):  # type: ignore[arg-type]
+        for event, element in ElementTree.iterparse(file, ("start", "end")):
             tag = element.tag.rpartition("}")[2]
             if event == "start":
                 _start(found, tag, element)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
@@ -48,30 +46,19 @@ def read(file: File, builder: Builder) -> DiGraph:
             add_block(builder, line, block, layout, ("%",))
     if layout is None:
         raise ValueError(f"{file.name}: the file ends before the size of the matrix")
-    return _graph(builder, size, mirrored)
+    nodes, entries = size
+    if builder.rows + builder.bad_rows != entries:
+        raise ValueError(f"{file.name}: {builder.rows:,} entries where {entries:,} were announced")
+    return builder.finish_numbered(nodes, first=1, mirrored=mirrored)
 
 
 def _size(name: str, line: int, words: str) -> tuple[int, int]:
     numbers = words.split()
     if len(numbers) != 3 or not all(x.isdecimal() and len(x) < 19 for x in numbers):
-        raise ValueError(f"{name}, line {line}: rows, columns and entries expected; the text is {show(words)}")
+        raise ValueError(f"{name}, line {line}: rows, columns, entries expected; the text is {show(words)}")
     rows, columns, entries = map(int, numbers)
     if rows != columns:
         raise ValueError(f"{name}, line {line}: the matrix is {rows} × {columns}; it must be square")
     if rows >= 2**31:
         raise ValueError(f"{name}, line {line}: {rows:,} nodes; at most {2**31 - 1:,} are possible")
     return rows, entries
-
-
-def _graph(builder: Builder, size: tuple[int, int], mirrored: bool) -> DiGraph:
-    nodes, entries = size
-    s, t, weights = builder.whole_numbers()
-    if len(s) + builder.bad_rows != entries:
-        raise ValueError(f"{builder.source}: {len(s):,} entries where {entries:,} were announced")
-    s, t = s - 1, t - 1
-    if mirrored:
-        other = s != t
-        builder.remarks.append("a symmetric matrix: every entry is an edge both ways")
-        s, t = np.concatenate([s, t[other]]), np.concatenate([t, s[other]])
-        weights = None if weights is None else np.concatenate([weights, weights[other]])
-    return builder.numbered(s, t, nodes, weights)

@@ -44,11 +44,11 @@ class Numbering:
         import polars as pl
 
         rows, wide = len(columns[0]), len(columns)
-        hashes = np.empty((rows, wide, 2), np.uint64)
+        halves = np.empty((rows, wide, 2), np.uint64)
         for i, column in enumerate(columns):
             for j in range(2):
-                hashes[:, i, j] = column.hash(j).to_numpy()
-        hashes = hashes.reshape(-1, 2)
+                halves[:, i, j] = column.hash(j).to_numpy()
+        hashes: np.ndarray = halves.reshape(-1, 2)
         while 2 * (self.count + len(hashes)) > len(self._numbers):
             self._grow()
         slots = self._slots(hashes)

@@ -10,7 +10,7 @@ import numpy as np
 from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
-from timelike.io.columns import Columns, add_table, pick, unread
+from timelike.io.columns import Columns, add_table, choose, pick
 
 
 def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGraph:
@@ -26,7 +26,9 @@ def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGra
     if isinstance(source, np.ndarray):
         return _array(source, builder, columns)
     if isinstance(source, Iterable):
-        return _tuples(source, builder, columns)
+        if columns is not None:
+            raise ValueError("columns has no meaning for a list; order each row as (source, target, weight)")
+        return _tuples(source, builder)
     raise TypeError(
         f"source is {show(source)}; it must be a path, a NetworkX graph, a SciPy matrix, a pandas or polars "
         "frame, a NumPy array, a PyTorch Geometric Data, or a list of (source, target) pairs"
@@ -34,7 +36,7 @@ def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGra
 
 
 def _networkx(source: Any, builder: Builder) -> DiGraph:
-    """Edges of a NetworkX graph with their `weight`, 1 where only some have one; undirected ones both ways."""
+    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways."""
     rows = list(source.edges(data="weight"))
     if not source.is_directed():
         builder.remarks.append("an undirected graph: every edge counts both ways")
@@ -61,21 +63,14 @@ def _frame(source: Any, builder: Builder, columns: Columns | None) -> DiGraph:
 
     table = source.collect() if hasattr(source, "collect") else source
     names = [str(name) for name in table.columns]
-    if len(names) < 2:
-        raise ValueError(f"{builder.source}: {len(names)} columns; an edge needs a source and a target")
-    used = pick(builder.source, names, len(names), columns)
-    builder.remarks += [x] if (x := unread(names, len(names), used)) else []
+    kept, places = choose(builder, names, columns)
     if not isinstance(table, pl.DataFrame):
-        kept = {names[i]: _series(table.iloc[:, i]) for i in used if i is not None}
-        if any(isinstance(values, list) for values in kept.values()):
-            rows = zip(*(list(values) for values in kept.values()), strict=True)
-            return _tuples(rows, builder, None)
-        table = pl.DataFrame(kept)
-    else:
-        table = table.select(dict.fromkeys(names[i] for i in used if i is not None))
-    kept_names = table.columns
-    places = (kept_names.index(names[used[0]]), kept_names.index(names[used[1]]))
-    add_table(builder, table, (*places, None if used[2] is None else kept_names.index(names[used[2]])))
+        taken = {name: _series(table.iloc[:, names.index(name)]) for name in kept}
+        if any(isinstance(values, list) for values in taken.values()):
+            ordered = [list(taken[kept[i]]) for i in places if i is not None]
+            return _tuples(zip(*ordered, strict=True), builder)
+        table = pl.DataFrame(taken)
+    add_table(builder, table.select(kept), places)
     return builder.finish()
 
 
@@ -113,7 +108,7 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None) -> DiG
     used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns)
     kept = [source[:, i] for i in used if i is not None]
     if source.dtype.kind not in "iuf":
-        return _tuples(zip(*(x.tolist() for x in kept), strict=True), builder, None)
+        return _tuples(zip(*(x.tolist() for x in kept), strict=True), builder)
     import polars as pl
 
     table = pl.DataFrame({str(i): np.ascontiguousarray(x) for i, x in enumerate(kept)})
@@ -137,10 +132,8 @@ def _to_numpy(tensor: Any) -> np.ndarray:
     return np.asarray(tensor)
 
 
-def _tuples(source: Iterable[Any], builder: Builder, columns: Columns | None) -> DiGraph:
+def _tuples(source: Iterable[Any], builder: Builder) -> DiGraph:
     """Pairs, or triples with a weight."""
-    if columns is not None:
-        raise ValueError("columns has no meaning for a list of pairs; order each as (source, target, weight)")
     rows: list[tuple] = []
     for i, row in enumerate(source):
         good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
@@ -184,7 +177,7 @@ def _objects(builder: Builder, nodes: list[Any], edges: list[tuple], weights: np
     except TypeError:
         raise ValueError(f"{builder.source}: nodes must be hashable, such as texts and numbers") from None
     codes = codes.reshape(-1, 2)
-    return builder.clean(codes[:, 0], codes[:, 1], len(number), tuple(number), weights)
+    return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number))
 
 
 def _is_kind(value: Any, kind: Any) -> bool:

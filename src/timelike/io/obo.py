@@ -30,9 +30,7 @@ def looks(head: bytes) -> bool:
     return head.startswith((b"format-version:", b"\xef\xbb\xbfformat-version:")) or b"\n[Term]" in head
 
 
-def read(
-    file: File, builder: Builder, relations: Sequence[str] = RELATIONS, labels: bool = False
-) -> DiGraph:
+def read(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, labels: bool = False) -> DiGraph:
     """Read child → parent edges between all terms that are not obsolete; nodes are ids, or names."""
     import polars as pl
 
@@ -56,7 +54,7 @@ def read(
     called = name_labels({k: x.name for k, x in live.items()}) if labels else {key: key for key in live}
     builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
     ends = [pl.Series([called[edge[i]] for edge in edges], dtype=pl.String) for i in (0, 1)]
-    builder.add(*ends)
+    builder.add(ends[0], ends[1])
     return builder.finish()
 
 
@@ -79,9 +77,7 @@ def _terms(file: File, builder: Builder, relations: frozenset[str]) -> Iterator[
         yield term
 
 
-def _take(
-    term: Term, line: int, tag: str, value: str, relations: frozenset[str], builder: Builder
-) -> None:
+def _take(term: Term, line: int, tag: str, value: str, relations: frozenset[str], builder: Builder) -> None:
     """Put one line of a stanza into its term."""
     if tag == "id":
         term.id = value
@@ -90,7 +86,7 @@ def _take(
     elif tag == "is_obsolete":
         term.obsolete = value == "true"
     elif tag in ("is_a", "relationship"):
-        kind, parent = (tag, value) if tag == "is_a" else (value.split() + ["", ""])[:2]
+        kind, parent = (tag, value) if tag == "is_a" else [*value.split(), "", ""][:2]
         if not parent:
             builder.bad(f"line {line}", "the parent is missing", f"{tag}: {value}")
         elif kind in relations:

@@ -21,8 +21,7 @@ def read(folder: Path, builder: Builder) -> DiGraph:
     builder.source = str(place / EDGES)
     with File(place / EDGES) as file:
         text.collect(file, builder, columns=(0, 1), delimiter=",", header=False)
-    s, t, _ = builder.whole_numbers()
-    return builder.numbered(s, t, count)
+    return builder.finish_numbered(count)
 
 
 def _count(path: Path) -> int:

@@ -134,9 +134,7 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
     if table.height != block.count(b"\n") or not layout.reach <= table.width <= layout.width:
         return None
     used = {"source": layout.source, "target": layout.target, "text": layout.weight}
-    picked = [
-        pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None
-    ]
+    picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
     table = table.select(picked)
     if any(table[end].null_count() or (table[end] == "").any() for end in ("source", "target")):
         return None
@@ -157,9 +155,7 @@ def _single_blanks(block: bytes) -> bytes:
     return block.removeprefix(b" ")
 
 
-def _careful(
-    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
-) -> None:
+def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
     """Read line by line, with an error or a count for every row that is no edge."""
     import polars as pl
 
