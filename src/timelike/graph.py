@@ -55,6 +55,8 @@ class DiGraph:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
         if s.size and not all(np.issubdtype(x.dtype, np.integer) for x in (s, t)):
             raise TypeError(f"sources and targets hold {s.dtype} and {t.dtype}; they must be whole numbers")
+        if s.size > MOST_EDGES:
+            raise ValueError(f"there are {s.size:,} edges; at most {MOST_EDGES:,} are possible")
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
         n = n if names is None else _count_names(names, num_nodes)
@@ -62,8 +64,6 @@ class DiGraph:
             raise ValueError(
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
             )
-        if s.size > MOST_EDGES:
-            raise ValueError(f"there are {s.size:,} edges; at most {MOST_EDGES:,} are possible")
         w = None if weights is None else _checked_weights(weights, s.size)
         s, t, w = _sorted_unique(s, t, w)
         return cls(s, t, n, None if names is None else as_names(names), w)
@@ -180,7 +180,7 @@ def _sorted_unique(
     """Edges by source, then target; of repeated ones the first. One 64-bit key per edge is all it sorts."""
     key = s.astype(np.int64)
     key <<= 32
-    key |= t
+    key |= t.astype(np.int32, copy=False)
     if not np.all(key[:-1] <= key[1:]):
         key, weights = _sort(key, weights)
     first = np.ones(key.size, bool)

@@ -105,7 +105,7 @@ class Builder:
         return self._graph(s, t, len(ids), name_numbers(ids), weights)
 
     def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
-        """The graph of texts that are numbers of nodes, `first` … `first` + `nodes` − 1; mirrored: both ways."""
+        """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
         if self._numbering is None:
             return self.finish()
         names = self._numbering.names()
