@@ -15,6 +15,7 @@ from timelike.io.columns import Columns, add_table, choose, pick
 
 def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGraph:
     """Read whatever kind of object this is."""
+    source = source.collect() if hasattr(source, "collect") else source  # a lazy frame
     if hasattr(source, "edge_index"):
         return _pytorch_geometric(source, builder)
     if hasattr(source, "is_directed") and hasattr(source, "adj"):
@@ -61,11 +62,11 @@ def _frame(source: Any, builder: Builder, columns: Columns | None) -> DiGraph:
     """Columns of a pandas or polars frame, like those of a Parquet file."""
     import polars as pl
 
-    table = source.collect() if hasattr(source, "collect") else source
-    names = [str(name) for name in table.columns]
+    names = [str(name) for name in source.columns]
     kept, places = choose(builder, names, columns)
-    if not isinstance(table, pl.DataFrame):
-        taken = {name: _series(table.iloc[:, names.index(name)]) for name in kept}
+    table = source
+    if not isinstance(source, pl.DataFrame):
+        taken = {name: _series(source.iloc[:, names.index(name)]) for name in kept}
         if any(isinstance(values, list) for values in taken.values()):
             ordered = [list(taken[kept[i]]) for i in places if i is not None]
             return _tuples(zip(*ordered, strict=True), builder)
