@@ -80,7 +80,7 @@ def read(
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         found = find(file, format)
-        return found.read(file, builder, **_allowed(found.read, options, f"{file.name}, {found.name},"))
+        return found.read(file, builder, **_allowed(found.read, options, f"{file.name} ({found.name})"))
 
 
 def _kind(kind: type) -> str:
