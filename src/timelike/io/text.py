@@ -119,11 +119,11 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
     """The edges of a block of plain lines, or None if there is anything to be careful about."""
     import polars as pl
 
-    block = block.replace(b"\r\n", b"\n")
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n")
     if layout.delimiter == " ":
         block = _single_blanks(block)
-    starts = [b"\n" + c.encode() for c in comments]
-    if not layout.delimiter.isascii() or any(x in block for x in (b'"', b"\r", b"\n\n", b"\0", *starts)):
+    if not layout.delimiter.isascii() or any(x in block for x in (b'"', b"\r", b"\0")):
         return None
     try:
         table = pl.read_csv(
@@ -132,6 +132,8 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
     except pl.exceptions.PolarsError:
         return None
     if table.height != block.count(b"\n") or not layout.reach <= table.width <= layout.width:
+        return None
+    if any(table.select(pl.nth(0).str.starts_with(start).any()).item() for start in comments):
         return None
     used = {"source": layout.source, "target": layout.target, "text": layout.weight}
     picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
