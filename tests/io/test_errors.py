@@ -116,7 +116,9 @@ FRAME = pl.DataFrame({"source": [1, None, 3], "target": [2, 3, 4], "weight": ["x
         ([(1, 2, "x")], {}, "list: weights must be numbers"),
         ([("a", None)], {}, "row 0"),
         ([([1], 2)], {}, "nodes must be hashable"),
-        ([(1, 2)], {"columns": (0, 1)}, "columns has no meaning for a list"),
+        ([(1, 2)], {"columns": (0, 1)}, "columns has no meaning for list"),
+        (nx.path_graph(3), {"columns": (0, 1)}, "columns has no meaning for networkx.Graph"),
+        ([(1, 2)], {"format": "obo"}, "format has no meaning for an object in memory"),
         ([(1, 2)], {"delimiter": ","}, "delimiter has no meaning for an object in memory"),
         (
             FRAME,

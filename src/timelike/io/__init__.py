@@ -63,18 +63,19 @@ def read(
     options = {name: value for name, value in given.items() if value is not None}
     if isinstance(source, DiGraph):
         return source
+    elsewhere = options if format is None else {**options, "format": format}
     listed = _nodes(nodes)
     if not isinstance(source, str | os.PathLike):
         from timelike.io import objects
 
         builder = Builder(_kind(type(source)), listed, skip_bad_rows)
-        return objects.read(source, builder, **_allowed(objects.read, options, "an object in memory"))
+        return objects.read(source, builder, **_allowed(objects.read, elsewhere, "an object in memory"))
     path = Path(source)
     builder = Builder(str(path), listed, skip_bad_rows)
     if path.is_dir():
         from timelike.io import ogb
 
-        return ogb.read(path, builder, **_allowed(ogb.read, options, "a folder"))
+        return ogb.read(path, builder, **_allowed(ogb.read, elsewhere, "a folder"))
     if source != "-" and not path.exists():
         return _dataset(str(source))
     with File(None if source == "-" else path) as file:

@@ -15,20 +15,21 @@ from timelike.io.columns import Columns, add_table, choose, pick
 
 def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGraph:
     """Read whatever kind of object this is."""
-    source = source.collect() if hasattr(source, "collect") else source  # a lazy frame
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        source = source.collect()  # a lazy frame
+    if hasattr(source, "columns") and hasattr(source, "shape"):
+        return _frame(source, builder, columns)
+    if hasattr(source, "__array__"):
+        return _array(np.asarray(source), builder, columns)
+    if columns is not None:
+        raise ValueError(f"columns has no meaning for {builder.source}, which has none; leave it out")
     if hasattr(source, "edge_index"):
         return _pytorch_geometric(source, builder)
     if hasattr(source, "is_directed") and hasattr(source, "adj"):
         return _networkx(source, builder)
     if hasattr(source, "tocoo"):
         return _sparse(source, builder)
-    if hasattr(source, "columns") and hasattr(source, "shape"):
-        return _frame(source, builder, columns)
-    if isinstance(source, np.ndarray):
-        return _array(source, builder, columns)
     if isinstance(source, Iterable):
-        if columns is not None:
-            raise ValueError("columns has no meaning for a list; order each row as (source, target, weight)")
         return _tuples(source, builder)
     raise TypeError(
         f"source is {show(source)}; it must be a path, a NetworkX graph, a SciPy matrix, a pandas or polars "
