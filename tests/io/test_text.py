@@ -211,3 +211,15 @@ def test_numbering_counts_names_in_the_order_of_first_appearance():
         assert found.tolist() == [[number.setdefault(x, len(number)) for x in row] for row in rows]
     assert numbering.names().to_list() == list(number)
     assert numbering.count == len(number)
+
+
+@pytest.mark.parametrize("far", [2**40, -5, 2**30])
+def test_ids_far_apart_may_come_late(far, monkeypatch, tmp_path):
+    monkeypatch.setattr("timelike.io.parquet.BATCH", 2)
+    rows = [(3, 1), (1, 1), (1, 2), (2, 3), (far, 3), (2, far)]
+    path = writers.parquet(tmp_path / "e.parquet", rows)
+    graph = read(path, nodes=[9, far])
+    assert graph.names == tuple(sorted([1, 2, 3, 9, far]))
+    assert edges(graph) == sorted(set(rows) - {(1, 1)})
+    assert read(path, nodes=[-(2**50)]).names[0] == -(2**50)
+    assert read([(0, 1), (1, 2)], nodes=[-7]).names == (-7, 0, 1, 2)

@@ -40,6 +40,7 @@ class Builder:
         self._numbering: Numbering | None = None
         self._batches: list[Edges] = []
         self._lonely: list[np.ndarray] = []
+        self._top = 0
 
     def bad(self, where: str, why: str, seen: Any) -> None:
         """Refuse a row, or count it."""
@@ -58,16 +59,30 @@ class Builder:
         """Edges between names, either all text or all whole numbers."""
         import polars as pl
 
-        if sources.dtype == pl.String:
+        ids = None if sources.dtype == pl.String else _small(sources, targets)
+        if ids is None or self._numbering is not None:
             if self._numbering is None:
-                self._numbering = Numbering()
-                if self.nodes is not None:
-                    self._numbering.number([self.nodes.cast(pl.String)])
-            ends = self._numbering.number([sources, targets])
-            s, t = ends[:, 0].copy(), ends[:, 1].copy()
+                self._start_numbering(sources.dtype)
+            ids = self._numbered(sources, targets)
         else:
-            s, t = _narrow(sources.to_numpy()), _narrow(targets.to_numpy())
-        self._batches.append(self._kept(s, t, weights))
+            self._top = max(self._top, *(int(x.max(initial=0)) for x in ids))
+        self._batches.append(self._kept(*ids, weights))
+
+    def _start_numbering(self, kind: Any) -> None:
+        """Number listed nodes, and all that has been added as small numbers so far."""
+        import polars as pl
+
+        self._numbering = Numbering()
+        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
+        if kind != pl.String:
+            listed = pl.Series(np.concatenate([*self._lonely, self._whole_nodes()]), dtype=kind)
+        self._numbering.number([listed])
+        for i, (s, t, weights) in enumerate(self._batches):
+            self._batches[i] = (*self._numbered(*(pl.Series(x, dtype=kind) for x in (s, t))), weights)
+
+    def _numbered(self, sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+        ends = self._numbering.number([sources, targets])  # type: ignore[union-attr]
+        return ends[:, 0].copy(), ends[:, 1].copy()
 
     def _kept(self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None) -> Edges:
         """Edges without those that policy leaves out, which are counted; each for the first reason."""
@@ -90,16 +105,20 @@ class Builder:
 
     def finish(self) -> DiGraph:
         """The graph of all that was added."""
+        import polars as pl
+
         if not self.rows:
             more = f" but {self.bad_rows:,} malformed rows" if self.bad_rows else ""
             raise ValueError(f"{self.source}: there are no edges in it{more}")
+        if self._numbering is None and not self._is_dense():
+            self._start_numbering(pl.Int64)
         s, t, weights = self._joined()
         if self._numbering is None:
             s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
             return self._graph(s, t, len(ids), name_numbers(ids), weights)
         names = self._numbering.names()
         self._numbering = None
-        if not names.str.contains(WHOLE).all():
+        if names.dtype == pl.String and not names.str.contains(WHOLE).all():
             return self._graph(s, t, len(names), name_texts(names), weights)
         s, t, ids = _in_order(s, t, names.cast(int).to_numpy())
         return self._graph(s, t, len(ids), name_numbers(ids), weights)
@@ -170,6 +189,12 @@ class Builder:
         t = np.concatenate(columns.pop(0))
         return s, t, None if columns[0][0] is None else np.concatenate(columns[0])
 
+    def _is_dense(self) -> bool:
+        """Whether a table with a row for every small id is worth its memory."""
+        listed = self._whole_nodes()
+        top = max(self._top, int(listed.max(initial=0)))
+        return bool(listed.min(initial=0) >= 0 and top < max(8 * self.rows, 2**20))
+
     def _whole_nodes(self) -> np.ndarray:
         """Listed nodes as numbers, where the edges are between numbers."""
         import polars as pl
@@ -186,19 +211,9 @@ class Builder:
 
 
 def compact(s: np.ndarray, t: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ends numbered by the rank of their id, and the ids of all in ascending order."""
-    import polars as pl
-
-    parts = [s, t, nodes]
-    low = min(int(x.min()) for x in parts if x.size)
-    high = max(int(x.max()) for x in parts if x.size)
-    if low < 0 or high >= max(8 * s.size, 2**20):
-        numbering = Numbering()
-        columns = [pl.Series(part.astype(np.int64)) for part in parts]
-        numbering.number(columns[2:])
-        ends = numbering.number(columns[:2])
-        return _in_order(ends[:, 0], ends[:, 1], numbering.names().to_numpy())
-    seen = np.zeros(high + 1, bool)
+    """Ends numbered by the rank of their id, and the ids of all in ascending order; ids are small and ≥ 0."""
+    parts = (s, t, nodes)
+    seen = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), bool)
     for part in parts:
         seen[part] = True
     ids = np.flatnonzero(seen)
@@ -237,7 +252,9 @@ def _in_order(s: np.ndarray, t: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray
     return rank[s], rank[t], ids[order]
 
 
-def _narrow(ids: np.ndarray) -> np.ndarray:
-    """Ids in 32 bits where they fit."""
-    fits = not ids.size or (ids.min() >= -(2**31) and ids.max() < 2**31)
-    return ids.astype(np.int32) if fits else ids.astype(np.int64)
+def _small(sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray] | None:
+    """Ids in 32 bits, or None if they do not fit or are negative."""
+    ends = sources.to_numpy(), targets.to_numpy()
+    if any(x.size and (x.min() < 0 or x.max() >= 2**31) for x in ends):
+        return None
+    return ends[0].astype(np.int32), ends[1].astype(np.int32)
