@@ -21,7 +21,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 DREAM5 = Path("dream5") / "DREAM5_NetworkInference_GoldStandard_Network1.tsv"
-PACKAGES = ("timelike", "jax", "jaxlib", "numpy", "optax", "torch", "geoopt", "gensim")
+PACKAGES = ("timelike", "jax", "jaxlib", "numpy", "optax", "polars", "scipy", "torch", "geoopt", "gensim")
 
 
 @dataclasses.dataclass(frozen=True)

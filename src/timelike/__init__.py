@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from timelike._struct import from_real, to_real
     from timelike.checkpoint import Checkpointing
     from timelike.config import Config
+    from timelike.describe import Description
     from timelike.embedding import Embedding
     from timelike.evaluate import LabelledPairs
     from timelike.graph import DiGraph
+    from timelike.io import ReadSummary, read
     from timelike.model import Model
     from timelike.sampling import Negatives
     from timelike.sweeps import Sweep, sweep
@@ -31,9 +33,11 @@ _HOMES = {
     "_struct": ("from_real", "to_real"),
     "checkpoint": ("Checkpointing",),
     "config": ("Config",),
+    "describe": ("Description",),
     "embedding": ("Embedding",),
     "evaluate": ("LabelledPairs",),
     "graph": ("DiGraph",),
+    "io": ("ReadSummary", "read"),
     "model": ("Model",),
     "sampling": ("Negatives",),
     "sweeps": ("Sweep", "sweep"),
@@ -44,6 +48,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Checkpointing",
     "Config",
+    "Description",
     "DiGraph",
     "DivergedError",
     "Embedding",
@@ -51,6 +56,7 @@ __all__ = [
     "LabelledPairs",
     "Model",
     "Negatives",
+    "ReadSummary",
     "Sweep",
     "__version__",
     "datasets",
@@ -59,6 +65,7 @@ __all__ = [
     "manifolds",
     "numerics",
     "plot",
+    "read",
     "split",
     "sweep",
     "to_real",

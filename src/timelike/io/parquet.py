@@ -1,0 +1,62 @@
+"""Parquet files: a table with a column of sources, one of targets and perhaps one of weights."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from timelike.graph import DiGraph
+from timelike.io.build import Builder
+from timelike.io.columns import Columns, add_table, choose
+from timelike.io.files import File
+
+#: Rows read at a time.
+BATCH = 2**20
+
+
+def read(file: File, builder: Builder, columns: Columns | None = None) -> DiGraph:
+    """Read the two or three columns that are needed, batch by batch."""
+    import polars as pl
+
+    source = file.path or file.read()
+    try:
+        with _one_error():
+            _collect(source, builder, columns)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        first = " ".join(str(error).split())
+        raise ValueError(f"{file.name}: the Parquet file cannot be read: {first[:200]}") from None
+    return builder.finish()
+
+
+def _collect(source: Path | bytes, builder: Builder, columns: Columns | None) -> None:
+    import polars as pl
+
+    table = pl.scan_parquet(source)
+    kept, places = choose(builder, table.collect_schema().names(), columns)
+    row = 0
+    for batch in table.select(kept).collect_batches(chunk_size=BATCH, maintain_order=True):
+        add_table(builder, batch, places, row)
+        row += batch.height
+    count = table.select(pl.len()).collect().item()
+    if row != count:  # a batch that cannot be read may end the others without an error
+        raise ValueError(
+            f"{builder.source}: {row:,} rows could be read of the {count:,} that it is said to have"
+        )
+
+
+@contextlib.contextmanager
+def _one_error() -> Iterator[None]:
+    """Hold back what is written to stderr: polars reports some broken files there before it raises."""
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+        held.seek(0)
+        os.write(2, held.read())  # nothing was raised, so it is somebody else's

@@ -1,0 +1,225 @@
+"""Edge lists as text: layouts, line numbers, what is malformed, the fast path against the careful one."""
+
+import gzip
+import io
+import random
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+import writers
+
+from timelike import read
+from timelike.io import text
+from timelike.io.numbering import Numbering
+
+
+def edges(graph) -> list[tuple]:
+    return [(graph.name(s), graph.name(t)) for s, t in zip(graph.sources, graph.targets, strict=True)]
+
+
+@pytest.fixture
+def write(tmp_path):
+    return lambda data, name="edges.tsv": writers.packed(
+        tmp_path / name, data if isinstance(data, bytes) else data.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (
+            "New York\tLos Angeles\nLos Angeles\tSão Paulo\n",
+            [("New York", "Los Angeles"), ("Los Angeles", "São Paulo")],
+        ),
+        ("a b\n", [("a", "b")]),
+        ("a,b\nb,c", [("a", "b"), ("b", "c")]),
+        ("a;b\n", [("a", "b")]),
+        ("a|b\n", [("a", "b")]),
+        ("  a    b  \n\tc d\n", [("a", "b"), ("c", "d")]),
+        ("a\tb\t\nc\td\n", [("a", "b"), ("c", "d")]),
+        ("a, b\nb ,c\n", [("a", "b"), ("b", "c")]),
+        ('"a, b","c ""d"""\n', [("a, b", 'c "d"')]),
+        ('"New York" "Los Angeles"\n', [("New York", "Los Angeles")]),
+        ('5" pipe\tvalve\n', [('5" pipe', "valve")]),
+        ("\ufeffa\tb\r\nb\tc\r\n", [("a", "b"), ("b", "c")]),
+        ("% a comment\n# another\n\n1 2\n\n2 3\n", [(1, 2), (2, 3)]),
+        ("from\tto\n1\t2\n", [(1, 2)]),
+        ("gene,partner\n7,8\n8,9\n", [(7, 8), (8, 9)]),
+        ("007\t8\n", [("007", "8")]),
+        ("-1\t8\n", [(-1, 8)]),
+        ("99999999999999999999\t8\n", [("99999999999999999999", "8")]),
+        ("name,target,kind,source\nx,b,k,a\n", [("a", "b")]),
+        ("日本\tñandú\n🙂\t日本\n", [("日本", "ñandú"), ("🙂", "日本")]),
+    ],
+)
+def test_layouts_are_recognised(write, data, found):
+    assert edges(read(write(data, "edges"))) == found
+
+
+def test_columns_by_name_and_number(write):
+    path = write("id,to,w,from\n1,b,2.5,a\n2,c,3,b\n", "e.csv")
+    for columns in (("from", "to", "w"), (3, 1, 2)):
+        graph = read(path, columns=columns, header=True)
+        assert edges(graph) == [("a", "b"), ("b", "c")]
+        assert graph.weights.tolist() == [2.5, 3]
+    assert "columns not read: id" in graph.notes.lines()
+
+
+def test_options_override_guesses(write):
+    path = write("source;x,target\n!a;b,c\n", "e")
+    assert edges(read(path, delimiter=",", header=False, comment="!")) == [("source;x", "target")]
+    found = edges(read(path, delimiter=";", header=False, comment=""))
+    assert found == [("source", "x,target"), ("!a", "b,c")]
+
+
+def test_standard_input(monkeypatch):
+    for data in (b"a\tb\n", gzip.compress(b"a\tb\n")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        graph = read("-")
+        assert edges(graph) == [("a", "b")]
+        assert graph.notes.source == "standard input"
+
+
+def test_listed_nodes_stay_and_come_first(write, tmp_path):
+    path = write("a\tb\n")
+    (tmp_path / "nodes.txt").write_text("# names\nlonely one\nb\n")
+    for nodes in (tmp_path / "nodes.txt", str(tmp_path / "nodes.txt"), ["lonely one", "b"]):
+        graph = read(path, nodes=nodes)
+        assert graph.names == ("lonely one", "b", "a")
+    assert read(write("0 1\n"), nodes=["2"]).num_nodes == 3
+    assert read(write("0 1\n"), nodes=[5]).names == (0, 1, 5)
+    assert read([(0, 1)], nodes=[3, 2]).num_nodes == 4
+
+
+BAD = {
+    "one field": ("b", "1 of 2 fields"),
+    "no source": ("\tb", "the source is empty"),
+    "no target": ("b\t", "the target is empty"),
+    "too many": ("a\tb\tc\td", "4 fields where the first line has 3"),
+    "open quote": ('"a\tb', "a field in quotes does not end well"),
+}
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".bz2", ".zst"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(("line", "why"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize("lines", [3, 2000])  # the careful path alone, and the fast one giving up
+def test_a_malformed_row_is_named_by_its_line(write, packing, end, line, why, lines):
+    rows = ["# comment", "", *(f"n{i}\tn{i + 1}\t1" for i in range(lines)), line, "y\tz\t1", line]
+    path = write(end.join(rows), f"e.tsv{packing}")
+    with pytest.raises(ValueError, match=f"line {lines + 3}: .*") as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line {lines + 3}: {why}")
+    assert repr(line) in message
+    assert "\n" not in message
+    graph = read(path, skip_bad_rows=True)
+    assert graph.notes.bad_rows == 2
+    assert "2 malformed rows skipped" in str(graph.notes)
+    assert graph.num_edges == lines + 1
+
+
+def test_a_weight_that_is_no_number_is_malformed(write):
+    path = write("source,target,weight\na,b,1\nb,c,heavy\n", "e.csv")
+    with pytest.raises(ValueError, match=r"line 3: the weight 'heavy' is no number; the text is 'b,c,heavy'"):
+        read(path)
+    assert read(path, skip_bad_rows=True).notes.bad_rows == 1
+
+
+def test_what_is_left_out_is_counted(write):
+    weights = ["1", "nan", "", "inf", "-2", "0", "NA", "1e-60", "1e60"]
+    lines = [f"a,n{i},{w}" for i, w in enumerate(weights)] + ["b,b,1", "a,n0,7"]
+    graph = read(write("source,target,weight\n" + "\n".join(lines), "e.csv"))
+    assert edges(graph) == [("a", "n0")]
+    assert graph.weights.tolist() == [1]
+    assert graph.num_nodes == 11
+    notes = graph.notes
+    assert (notes.rows, notes.missing_weights, notes.negative_weights, notes.zero_weights) == (11, 5, 1, 2)
+    assert (notes.self_loops, notes.duplicates) == (1, 1)
+    assert str(notes).count("\n") == 6
+
+
+def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):
+    monkeypatch.setattr("timelike.io.files.BLOCK", 64)
+    path = write("".join(f"node{i}\tnode{i + 1}\n" for i in range(100)) + "x\n")
+    monkeypatch.setattr("timelike.io.files.File.blocks.__defaults__", (64,))
+    with pytest.raises(ValueError, match="line 101: 1 of 2 fields"):
+        read(path)
+    graph = read(path, skip_bad_rows=True)
+    assert graph.names == tuple(f"node{i}" for i in range(101))
+    assert graph.num_edges == 100
+
+
+def test_the_fast_path_reads_what_the_careful_one_reads(write, monkeypatch):
+    rng = random.Random(0)
+    odd = ["1_0", "0x1", "1.", ".5", "+1", "1e3", " 2 ", "-0", "Inf", "-inf", "NaN", "1e400", "٣"]
+    for _ in range(150):
+        delimiter = rng.choice("\t,; ")
+        pool = [
+            "a",
+            "b c" if delimiter != " " else "bc",
+            "é",
+            "x" * 40,
+            "7",
+            rng.choice(["#z", " pad ", "\xa0n"]),
+        ]
+        weights = [
+            "1.5" if rng.random() < 0.95 else rng.choice([str(rng.random()), *odd]) for _ in range(400)
+        ]
+        rows = [delimiter.join([rng.choice(pool), rng.choice(pool), weight]) for weight in weights]
+        end = rng.choice(["\n", "\r\n"])
+        path = write(f"source{delimiter}target{delimiter}weight{end}" + end.join(rows), "e")
+        fast, careful = (outcome(path, monkeypatch, limit) for limit in (True, False))
+        assert fast == careful
+
+
+def outcome(path, monkeypatch, fast: bool) -> tuple:
+    """All that can be seen of a graph, read with or without the fast path."""
+    with monkeypatch.context() as patch:
+        if not fast:
+            patch.setattr(text, "_fast", lambda *_: None)
+        graph = read(path, skip_bad_rows=True)
+    return (
+        graph.names,
+        graph.sources.tolist(),
+        graph.targets.tolist(),
+        graph.weights.tolist(),
+        str(graph.notes),
+    )
+
+
+def test_the_fast_path_is_taken(write, monkeypatch):
+    monkeypatch.setattr(text, "_careful", None)
+    for data in (
+        "source\ttarget\n" + "a b\tc\r\n" * 1000,
+        "# SNAP\n# FromNodeId\tToNodeId\n" + "1\t2\n" * 2000,
+        " 1   2\t0.5\n" * 1000,
+        "a,b,0.25,more\n" * 1000,
+    ):
+        assert read(write(data, "e")).num_edges == 1
+
+
+def test_numbering_counts_names_in_the_order_of_first_appearance():
+    rng = np.random.default_rng(0)
+    numbering, number = Numbering(bits=1), {}
+    for size in (0, 1, 7, 3000, 200_000):
+        columns = [pl.Series([f"n{i}" for i in rng.integers(0, 50_000, size)], dtype=pl.String) for _ in "st"]
+        found = numbering.number(columns)
+        rows = zip(*columns, strict=True)
+        assert found.tolist() == [[number.setdefault(x, len(number)) for x in row] for row in rows]
+    assert numbering.names().to_list() == list(number)
+    assert numbering.count == len(number)
+
+
+@pytest.mark.parametrize("far", [2**40, -5, 2**30])
+def test_ids_far_apart_may_come_late(far, monkeypatch, tmp_path):
+    monkeypatch.setattr("timelike.io.parquet.BATCH", 2)
+    rows = [(3, 1), (1, 1), (1, 2), (2, 3), (far, 3), (2, far)]
+    path = writers.parquet(tmp_path / "e.parquet", rows)
+    graph = read(path, nodes=[9, far])
+    assert graph.names == tuple(sorted([1, 2, 3, 9, far]))
+    assert edges(graph) == sorted(set(rows) - {(1, 1)})
+    assert read(path, nodes=[-(2**50)]).names[0] == -(2**50)
+    assert read([(0, 1), (1, 2)], nodes=[-7]).names == (-7, 0, 1, 2)
