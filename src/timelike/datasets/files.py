@@ -134,7 +134,7 @@ def _member(archive: Path, name: str) -> bytes:
                     stream = tar.extractfile(entry)
                     assert stream is not None
                     return stream.read()
-    raise LookupError(f"{archive} holds no {name}")
+    raise LookupError(f"{archive.name} holds no {name}")
 
 
 def _deb_data(package: bytes) -> bytes:

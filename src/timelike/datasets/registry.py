@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from timelike.checks import show
 from timelike.datasets import wordnet
 from timelike.datasets.dream5 import FILES as DREAM5_FILES
 from timelike.datasets.dream5 import dream5
@@ -106,9 +107,9 @@ def load(name: str, data_dir: str | os.PathLike | None = None) -> DiGraph:
     try:
         return dataset.make(**parameters)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(f"data set {show(name)}: {error}") from None
     except MemoryError:
-        raise ValueError(f"{name}: this graph does not fit into memory") from None
+        raise ValueError(f"data set {show(name)} does not fit into memory") from None
 
 
 def is_name(text: str) -> bool:
@@ -124,14 +125,19 @@ def resolve(name: str) -> tuple[Dataset, dict[str, Any]]:
     if family not in DATASETS:
         near = difflib.get_close_matches(name, DATASETS, 3, 0)
         raise ValueError(
-            f"there is no data set {name!r}; the nearest names are {', '.join(near)} "
+            f"there is no data set {show(name)}; the nearest names are {', '.join(near)} "
             "(`timelike datasets list` shows all)"
         )
     dataset = DATASETS[family]
-    return dataset, _parameters(name, dataset.parameters, text)
+    try:
+        return dataset, _parameters(dataset.parameters, text)
+    except ValueError as error:
+        known = ", ".join(f"{key}={value}" for key, value in dataset.parameters.items())
+        allowed = f"allowed, with defaults: {known}" if known else "it has none"
+        raise ValueError(f"data set {show(name)}: {error}; {allowed}") from None
 
 
-def _parameters(name: str, defaults: dict[str, Any], text: str) -> dict[str, Any]:
+def _parameters(defaults: dict[str, Any], text: str) -> dict[str, Any]:
     """Read "5,key=value": by key, or else the parameter at that position; of the type of its default."""
     found: dict[str, Any] = {}
     for position, part in enumerate(text.split(",") if text else []):
@@ -140,17 +146,11 @@ def _parameters(name: str, defaults: dict[str, Any], text: str) -> dict[str, Any
             key, value = dict(enumerate(defaults)).get(position, ""), key
         if key not in defaults or key in found:
             wrong = f"gives {key} twice" if key in found else "is no parameter"
-            raise ValueError(f"{name}: {part.strip()!r} {wrong}; {_allowed(defaults)}")
+            raise ValueError(f"{show(part.strip())} {wrong}")
         kind = type(defaults[key])
         try:
             found[key] = kind(value)
         except ValueError:
             what = "a whole number" if kind is int else "a number"
-            raise ValueError(f"{name}: {key} is {value!r}; it must be {what}; {_allowed(defaults)}") from None
+            raise ValueError(f"{key} is {show(value)}; it must be {what}") from None
     return found
-
-
-def _allowed(defaults: dict[str, Any]) -> str:
-    if not defaults:
-        return "there are none"
-    return f"allowed, with defaults: {', '.join(f'{key}={value}' for key, value in defaults.items())}"

@@ -23,8 +23,8 @@ from timelike.graph import DiGraph
 
 #: Edges drawn at a time: small enough for the processor's cache.
 DRAW = 2**16
-#: Draws per chunk, which is one row group of a file.
-DRAWS = 64
+#: Draws per chunk: a million edges, all that a stream holds in memory and one row group of its file.
+DRAWS = 16
 
 
 def rmat(

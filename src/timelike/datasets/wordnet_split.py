@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from timelike.checks import whole_number
 from timelike.datasets.files import Published, locate
-from timelike.graph import DiGraph
-
-if TYPE_CHECKING:
-    import polars as pl
+from timelike.graph import DiGraph, checked_pairs
 
 HOME = "https://github.com/dalab/hyperbolic_cones (data/maxn)"
 RAW = (
@@ -64,7 +61,8 @@ def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Wo
     another hypernym.
     """
     percent = whole_number("percent", percent, choices=PERCENTS)
-    names = _read("vocab", data_dir, ["id", "name"])["name"].to_list()
+    vocabulary = locate(FILES["vocab"], data_dir).read_text(encoding="utf-8")
+    names = [line.partition("\t")[2] for line in vocabulary.splitlines()]
     parents, children = _pairs(f"train_{percent}percent", len(names), data_dir).T
     parts = ("valid", "valid_neg", "test", "test_neg")
     graph = DiGraph.from_arrays(parents, children, names=names)
@@ -72,15 +70,9 @@ def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Wo
 
 
 def _pairs(part: str, num_nodes: int, data_dir: str | os.PathLike | None) -> np.ndarray:
-    pairs: np.ndarray = _read(part, data_dir, ["hypernym", "hyponym"]).to_numpy()
-    if pairs.dtype.kind != "i" or pairs.shape[1] != 2 or pairs.min() < 0 or pairs.max() >= num_nodes:
-        allowed = f"two node numbers from 0 to {num_nodes - 1} with a tab between"
-        raise ValueError(f"{FILES[part].name}: every line must be {allowed}")
-    return pairs.astype(np.int32)
-
-
-def _read(part: str, data_dir: str | os.PathLike | None, columns: list[str]) -> pl.DataFrame:
-    import polars as pl
-
     path = locate(FILES[part], data_dir)
-    return pl.read_csv(path, separator="\t", has_header=False, new_columns=columns, quote_char=None)
+    try:
+        pairs = np.loadtxt(path, np.int64, delimiter="\t", ndmin=2)
+        return checked_pairs(pairs, num_nodes, "this file")
+    except ValueError as error:
+        raise ValueError(f"{path}: every line must be two node numbers with a tab between; {error}") from None
