@@ -1,5 +1,8 @@
 """Names are a contract: what they load, and what is said about those that are wrong."""
 
+import inspect
+from typing import get_type_hints
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +58,16 @@ def test_every_data_set_says_what_it_is():
         assert datasets.is_name(name)
 
 
+def test_every_function_that_makes_a_graph_is_listed():
+    functions = [f for name in datasets.__all__ if inspect.isfunction(f := getattr(datasets, name))]
+    makers = {f for f in functions if get_type_hints(f).get("return") is DiGraph and can_be_called_plainly(f)}
+    assert makers == {dataset.make for dataset in DATASETS.values() if not dataset.files}
+
+
+def can_be_called_plainly(function) -> bool:
+    return all(p.default is not p.empty for p in inspect.signature(function).parameters.values())
+
+
 def test_what_is_meant_as_a_name():
     assert datasets.is_name("dream5:mouse")
     assert datasets.is_name("cycle:5")
@@ -89,6 +102,11 @@ def test_wrong_names(name, says):
     with pytest.raises(ValueError, match=says) as caught:
         load(name)
     assert "\n" not in str(caught.value)
+
+
+def test_names_are_text():
+    with pytest.raises(TypeError, match="name is 5; it must be a str"):
+        load(5)
 
 
 words = st.sampled_from(

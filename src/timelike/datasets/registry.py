@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from timelike.checks import show
+from timelike.checks import instance, show
 from timelike.datasets import wordnet
 from timelike.datasets.dream5 import FILES as DREAM5_FILES
 from timelike.datasets.dream5 import dream5
@@ -119,6 +119,7 @@ def is_name(text: str) -> bool:
 
 def resolve(name: str) -> tuple[Dataset, dict[str, Any]]:
     """The data set of a name, and the parameters in the name."""
+    instance("name", name, str, "`timelike datasets list` shows all")
     if name in DATASETS:
         return DATASETS[name], {}
     family, _, text = name.partition(":")
