@@ -138,6 +138,10 @@ def test_splits_share_no_edge(split0):
     assert not {tuple(pair) for pair in valid} & {tuple(pair) for pair in test}
 
 
+def test_basic_edges_close_to_the_published_number_of_pairs(split0):
+    assert transitive_closure(split0.train).num_edges == 661_127
+
+
 def test_splits_lie_in_the_closure(nouns, split0, wordnet_dir):
     direct = load("wordnet:noun-hypernyms", wordnet_dir)
     train = split0.train
