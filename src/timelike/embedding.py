@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
@@ -24,7 +24,7 @@ class Embedding:
 
     model: Model
     points: np.ndarray
-    names: tuple[Hashable, ...] | None
+    names: Sequence[Hashable] | None
     history: dict[str, np.ndarray]
     info: dict[str, Any]
 

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.checks import whole_number
+from timelike.names import NameColumn, Names, as_names, nearest
+
+if TYPE_CHECKING:
+    from timelike.describe import Description
+    from timelike.io.summary import ReadSummary
+
+#: Positions of edges are int32, on the device too.
+MOST_EDGES = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DiGraph:
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
-    Edges are sorted by source, then target, and unique. `names[i]` is what the user calls node i
-    (None: its number); `weights` are optional and positive.
+    Edges are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]` is what the user
+    calls node i (None: its number); `weights` are optional and positive. `notes` says what a reader
+    found and left out, for a graph that was read.
     """
 
     sources: np.ndarray
     targets: np.ndarray
     num_nodes: int
-    names: tuple[Hashable, ...] | None = None
+    names: Names | None = None
     weights: np.ndarray | None = None
+    notes: ReadSummary | None = None
+
+    def __post_init__(self) -> None:
+        if self.names is not None:
+            object.__setattr__(self, "names", as_names(self.names))
 
     @classmethod
     def from_arrays(
@@ -42,6 +55,8 @@ class DiGraph:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
         if s.size and not all(np.issubdtype(x.dtype, np.integer) for x in (s, t)):
             raise TypeError(f"sources and targets hold {s.dtype} and {t.dtype}; they must be whole numbers")
+        if s.size > MOST_EDGES:
+            raise ValueError(f"there are {s.size:,} edges; at most {MOST_EDGES:,} are possible")
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
         n = n if names is None else _count_names(names, num_nodes)
@@ -49,13 +64,9 @@ class DiGraph:
             raise ValueError(
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
             )
-        s, t = s.astype(np.int32), t.astype(np.int32)
-        order = np.lexsort((t, s))
-        s, t = s[order], t[order]
-        first = np.ones(s.size, bool)
-        first[1:] = (s[1:] != s[:-1]) | (t[1:] != t[:-1])
-        w = None if weights is None else _checked_weights(weights, s.size)[order][first]
-        return cls(s[first], t[first], n, None if names is None else tuple(names), w)
+        w = None if weights is None else _checked_weights(weights, s.size)
+        s, t, w = _sorted_unique(s, t, w)
+        return cls(s, t, n, None if names is None else as_names(names), w)
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
@@ -85,14 +96,21 @@ class DiGraph:
     @cached_property
     def row_starts(self) -> np.ndarray:
         """The edges of source i are those from `row_starts[i]` to `row_starts[i + 1]`."""
-        return np.searchsorted(self.sources, np.arange(self.num_nodes + 1)).astype(np.int32)
+        nodes = np.arange(self.num_nodes + 1, dtype=np.int32)
+        return np.searchsorted(self.sources, nodes).astype(np.int32)
 
     def has_edges(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Whether each pair is an edge."""
-        key = self.sources.astype(np.int64) * self.num_nodes + self.targets
-        query = np.asarray(sources, np.int64) * self.num_nodes + np.asarray(targets)
-        at = np.minimum(np.searchsorted(key, query), max(key.size - 1, 0))
-        return key[at] == query if key.size else np.zeros(query.shape, bool)
+        """Whether each pair is an edge: a binary search in the row of its source."""
+        s, t = np.asarray(sources), np.asarray(targets)
+        if not self.num_edges:
+            return np.zeros(s.shape, bool)
+        low, end = self.row_starts[s], self.row_starts[s + 1]
+        high, last = end, self.num_edges - 1
+        for _ in range(int(np.max(end - low, initial=0)).bit_length()):
+            middle = low + (high - low) // 2
+            after = (low < high) & (self.targets[np.minimum(middle, last)] < t)
+            low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
+        return (low < end) & (self.targets[np.minimum(low, last)] == t)
 
     def subgraph(self, keep: np.ndarray) -> DiGraph:
         """The same nodes with the edges selected by a mask or by indices in edge order."""
@@ -108,25 +126,30 @@ class DiGraph:
         """What the user calls a node."""
         return int(node) if self.names is None else self.names[node]
 
+    def describe(self, seed: int = 0) -> Description:
+        """Counts and shares that say what kind of graph this is, and which geometry that suggests."""
+        from timelike.describe import describe
+
+        return describe(self, seed)
+
     def __repr__(self) -> str:
         return f"DiGraph({self.num_nodes:,} nodes, {self.num_edges:,} edges)"
 
 
 def node_numbers(
-    nodes: Any, num_nodes: int, names: tuple[Hashable, ...] | None, argument: str = "nodes"
+    nodes: Any, num_nodes: int, names: Sequence[Hashable] | None, argument: str = "nodes"
 ) -> np.ndarray:
     """Numbers of nodes: looked up by name where there are names, checked for their range otherwise."""
     if names is None:
         return checked_nodes(nodes, num_nodes, argument)
-    number = {name: i for i, name in enumerate(names)}
+    names = as_names(names)
     values = [nodes] if isinstance(nodes, str) else list(np.atleast_1d(np.asarray(nodes, dtype=object)))
-    for value in values:
-        if value not in number:
-            near = difflib.get_close_matches(str(value), [str(name) for name in names], 3, 0)
-            raise ValueError(
-                f"{argument}: there is no node {value!r}; the nearest names are {', '.join(near)}"
-            )
-    return np.asarray([number[value] for value in values], dtype=np.int32)
+    found = names.find(values)
+    if None in found:
+        value = values[found.index(None)]
+        near = ", ".join(nearest(names, value))
+        raise ValueError(f"{argument}: there is no node {value!r}; the nearest names are {near}")
+    return np.asarray(found, dtype=np.int32)
 
 
 def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:
@@ -151,11 +174,46 @@ def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarra
     return checked_nodes(array, 2**31 - 1 if num_nodes is None else num_nodes, argument)
 
 
+def _sorted_unique(
+    s: np.ndarray, t: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Edges by source, then target; of repeated ones the first. One 64-bit key per edge is all it sorts."""
+    key = s.astype(np.int64)
+    key <<= 32
+    key |= t.astype(np.int32, copy=False)
+    if not np.all(key[:-1] <= key[1:]):
+        key, weights = _sort(key, weights)
+    first = np.ones(key.size, bool)
+    np.not_equal(key[1:], key[:-1], out=first[1:])
+    if not first.all():
+        key, weights = key[first], None if weights is None else weights[first]
+    high = np.empty(key.size, np.int32)
+    np.right_shift(key, 32, out=high, casting="unsafe")  # without a second array of 64 bits
+    return high, key.astype(np.int32), weights
+
+
+def _sort(key: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Keys in order with their weights, equal keys as they came: polars' radix sort halves NumPy's time."""
+    if key.size >= 2**20:
+        try:
+            import polars as pl
+        except ImportError:
+            pass
+        else:
+            if weights is None:
+                return pl.Series(key).sort().to_numpy(), None
+            table = pl.DataFrame({"key": key, "weight": weights}).sort("key", maintain_order=True)
+            return table["key"].to_numpy(), table["weight"].to_numpy()
+    if weights is None:
+        return np.sort(key), None
+    order = np.argsort(key, kind="stable")
+    return key[order], weights[order]
+
+
 def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
-    if len(set(names)) != len(names):
-        raise ValueError(
-            f"names has {len(names) - len(set(names))} repetitions; every node needs its own name"
-        )
+    repeated = 0 if isinstance(names, NameColumn) else len(names) - len(set(names))
+    if repeated:
+        raise ValueError(f"names has {repeated} repetitions; every node needs its own name")
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"num_nodes is {num_nodes} but there are {len(names)} names")
     return len(names)

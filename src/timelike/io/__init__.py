@@ -1,0 +1,117 @@
+"""Graphs in: files of many formats and objects of other libraries become a `DiGraph`."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from timelike.graph import DiGraph
+from timelike.io.build import Builder
+from timelike.io.columns import listed_nodes
+from timelike.io.files import File
+from timelike.io.formats import FORMATS, find
+from timelike.io.summary import ReadSummary
+
+__all__ = ["FORMATS", "ReadSummary", "read"]
+
+DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
+
+
+def read(
+    source: Any,
+    *,
+    columns: Sequence[str | int] | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | Sequence[str] | None = None,
+    nodes: str | os.PathLike | Iterable | None = None,
+    skip_bad_rows: bool = False,
+    format: str | None = None,
+    relations: Sequence[str] | None = None,
+    labels: bool | None = None,
+) -> DiGraph:
+    """Read a directed graph.
+
+    `source` is a file (`-`: standard input), a folder as in OGB, the name of a data set, or an
+    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, a NumPy array of two or three
+    columns or square, a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
+    The format of a file is told by its first bytes, then by its ending, unless `format` names it;
+    .gz, .bz2 and .zst are unpacked.
+
+    `columns` are source, target and perhaps weight, by name or counted from 0. `delimiter`,
+    `header` (is there one?) and `comment` (beginnings of lines to pass over: # and %) describe edge
+    lists. `nodes` lists names to keep even if they have no edge: a sequence, or a file with one per
+    line. `relations` (is_a, part_of) and `labels` (name nodes by label rather than id) are for
+    ontologies, `labels` for GraphML too.
+
+    A malformed row is a `ValueError` that names its line, or is counted if `skip_bad_rows`.
+    Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repetitions of an
+    edge are left out and counted: see `graph.notes`.
+    """
+    given = {
+        "columns": columns,
+        "delimiter": delimiter,
+        "header": header,
+        "comment": comment,
+        "relations": relations,
+        "labels": labels,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    if isinstance(source, DiGraph):
+        return source
+    listed = _nodes(nodes)
+    if not isinstance(source, str | os.PathLike):
+        from timelike.io import objects
+
+        builder = Builder(_kind(type(source)), listed, skip_bad_rows)
+        return objects.read(source, builder, **_allowed(objects.read, options, "an object in memory"))
+    path = Path(source)
+    builder = Builder(str(path), listed, skip_bad_rows)
+    if path.is_dir():
+        from timelike.io import ogb
+
+        return ogb.read(path, builder, **_allowed(ogb.read, options, "a folder"))
+    if source != "-" and not path.exists():
+        return _dataset(str(source))
+    with File(None if source == "-" else path) as file:
+        builder.source = file.name
+        found = find(file, format)
+        return found.read(file, builder, **_allowed(found.read, options, f"{file.name}, {found.name},"))
+
+
+def _kind(kind: type) -> str:
+    """What an object is called in messages: `networkx.DiGraph`, `list`."""
+    home = kind.__module__.partition(".")[0]
+    return kind.__name__ if home == "builtins" else f"{home}.{kind.__name__}"
+
+
+def _allowed(reader: Callable[..., DiGraph], options: dict[str, Any], what: str) -> dict[str, Any]:
+    """The options, or an error if there are any that this reader does not know."""
+    for name in options:
+        if name not in inspect.signature(reader).parameters:
+            raise ValueError(f"{name} has no meaning for {what}; leave it out")
+    return options
+
+
+def _nodes(nodes: Any) -> Any:
+    """Listed names as a column."""
+    if nodes is None:
+        return None
+    if isinstance(nodes, str | os.PathLike):
+        with File(Path(nodes)) as file:
+            names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
+            nodes = [name for name in names if name]
+    return listed_nodes(nodes)
+
+
+def _dataset(name: str) -> DiGraph:
+    """The data set of this name."""
+    if not DATASET.fullmatch(name):
+        raise FileNotFoundError(f"{name}: there is no such file, and no data set is named like this")
+    from timelike import datasets
+
+    return datasets.load(name)

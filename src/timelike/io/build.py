@@ -1,0 +1,243 @@
+"""From columns of names to a `DiGraph`: the one place that numbers nodes and decides what is left out.
+
+Texts that are all plain whole numbers (`7`, `-3`, not `007`) are whole numbers. Whole numbers are
+put in ascending order, and are no names at all if they are 0 … n − 1; other names keep the order in
+which they are first seen, listed nodes first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.checks import show
+from timelike.graph import MOST_EDGES, DiGraph
+from timelike.io.numbering import Numbering
+from timelike.io.summary import ReadSummary
+from timelike.names import NameColumn, NameTuple, NumberColumn
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Up to here names are Python objects in a tuple, beyond it a column.
+SMALL = 2**17
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+
+
+class Builder:
+    """Collects edges batch by batch; rows that cannot be read raise an error, or are counted."""
+
+    def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
+        self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
+        self.remarks: list[str] = []
+        self.rows = self.bad_rows = 0
+        self._left_out: Counter[str] = Counter()
+        self._numbering: Numbering | None = None
+        self._batches: list[Edges] = []
+        self._lonely: list[np.ndarray] = []
+
+    def bad(self, where: str, why: str, seen: Any) -> None:
+        """Refuse a row, or count it."""
+        if not self.skip_bad_rows:
+            hint = "skip_bad_rows leaves such rows out"
+            raise ValueError(f"{self.source}, {where}: {why}; the text is {show(seen)} ({hint})")
+        self.bad_rows += 1
+
+    def list_nodes(self, names: pl.Series) -> None:
+        """Nodes that the source lists itself come before those that the caller listed."""
+        import polars as pl
+
+        self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
+
+    def add(self, sources: pl.Series, targets: pl.Series, weights: np.ndarray | None = None) -> None:
+        """Edges between names, either all text or all whole numbers."""
+        import polars as pl
+
+        if sources.dtype == pl.String:
+            if self._numbering is None:
+                self._numbering = Numbering()
+                if self.nodes is not None:
+                    self._numbering.number([self.nodes.cast(pl.String)])
+            ends = self._numbering.number([sources, targets])
+            s, t = ends[:, 0].copy(), ends[:, 1].copy()
+        else:
+            s, t = _narrow(sources.to_numpy()), _narrow(targets.to_numpy())
+        self._batches.append(self._kept(s, t, weights))
+
+    def _kept(self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None) -> Edges:
+        """Edges without those that policy leaves out, which are counted; each for the first reason."""
+        self.rows += len(s)
+        reasons = {"self_loops": s == t}
+        if weights is not None:
+            with np.errstate(over="ignore"):
+                weights = weights.astype(np.float32)
+            reasons["missing_weights"] = ~np.isfinite(weights)
+            reasons["negative_weights"] = weights < 0
+            reasons["zero_weights"] = weights == 0
+        out = np.zeros(len(s), bool)
+        for reason, mask in reasons.items():
+            self._left_out[reason] += int(np.count_nonzero(mask & ~out))
+            out |= mask
+        if not out.any():
+            return s, t, weights
+        self._lonely += [s[out], t[out]]  # their nodes stay
+        return s[~out], t[~out], None if weights is None else weights[~out]
+
+    def finish(self) -> DiGraph:
+        """The graph of all that was added."""
+        if not self.rows:
+            more = f" but {self.bad_rows:,} malformed rows" if self.bad_rows else ""
+            raise ValueError(f"{self.source}: there are no edges in it{more}")
+        s, t, weights = self._joined()
+        if self._numbering is None:
+            s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
+            return self._graph(s, t, len(ids), name_numbers(ids), weights)
+        names = self._numbering.names()
+        self._numbering = None
+        if not names.str.contains(WHOLE).all():
+            return self._graph(s, t, len(names), name_texts(names), weights)
+        s, t, ids = _in_order(s, t, names.cast(int).to_numpy())
+        return self._graph(s, t, len(ids), name_numbers(ids), weights)
+
+    def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
+        """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
+        if self._numbering is None:
+            return self.finish()
+        names = self._numbering.names()
+        wrong = names.filter(~names.str.contains(WHOLE))
+        if len(wrong):
+            raise ValueError(f"{self.source}: {show(wrong[0])} is no whole number; nodes of this format are")
+        ids = names.cast(int).to_numpy() - first
+        self._check_range(ids, nodes, first)
+        s, t, weights = self._joined()
+        s, t = ids[s], ids[t]
+        if mirrored:
+            self.remarks.append("a symmetric matrix: every entry is an edge both ways")
+            s, t = np.concatenate([s, t]), np.concatenate([t, s])
+            weights = None if weights is None else np.concatenate([weights, weights])
+        return self._graph(s, t, nodes, None, weights)
+
+    def numbered(
+        self,
+        s: np.ndarray,
+        t: np.ndarray,
+        nodes: int,
+        weights: np.ndarray | None = None,
+        names: Sequence[Hashable] | None = None,
+    ) -> DiGraph:
+        """The graph of an object whose nodes have numbers already, 0 … `nodes` − 1."""
+        for end in (s, t):
+            self._check_range(end, nodes, 0, names)
+        s, t, weights = self._kept(s, t, weights)
+        return self._graph(s, t, nodes, names, weights)
+
+    def _check_range(
+        self, ids: np.ndarray, nodes: int, first: int, names: Sequence[Hashable] | None = None
+    ) -> None:
+        if self.nodes is not None and names is None:
+            raise ValueError(f"nodes has no meaning for {self.source}, which says how many there are")
+        wrong = ids[(ids < 0) | (ids >= nodes)]
+        if wrong.size:
+            raise ValueError(
+                f"{self.source}: there is a node {wrong[0] + first}; allowed: {first} to {nodes - 1 + first}"
+            )
+
+    def _graph(
+        self, s: np.ndarray, t: np.ndarray, nodes: int, names: Any, weights: np.ndarray | None
+    ) -> DiGraph:
+        """The graph with its notes, if it has any edge."""
+        graph = DiGraph.from_arrays(s, t, nodes, names, weights)
+        counts = {**self._left_out, "duplicates": len(s) - graph.num_edges, "bad_rows": self.bad_rows}
+        notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks))
+        if not graph.num_edges:
+            why = "; ".join(notes.lines()) or "there are none in it"
+            raise ValueError(f"{self.source}: no edges between different nodes: {why}")
+        return dataclasses.replace(graph, notes=notes)
+
+    def _joined(self) -> Edges:
+        """All batches as one; those of one end are let go before those of the next are joined."""
+        batches, self._batches = self._batches, []
+        if sum(len(s) for s, _, _ in batches) > MOST_EDGES:
+            raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
+        columns = [list(column) for column in zip(*batches, strict=True)]
+        del batches
+        s = np.concatenate(columns.pop(0))
+        t = np.concatenate(columns.pop(0))
+        return s, t, None if columns[0][0] is None else np.concatenate(columns[0])
+
+    def _whole_nodes(self) -> np.ndarray:
+        """Listed nodes as numbers, where the edges are between numbers."""
+        import polars as pl
+
+        if self.nodes is None:
+            return np.zeros(0, np.int32)
+        texts = self.nodes.cast(pl.String)
+        wrong = texts.filter(~texts.str.contains(WHOLE))
+        if len(wrong):
+            raise ValueError(
+                f"nodes: {show(wrong[0])} is no whole number, but the nodes of {self.source} are"
+            )
+        return texts.cast(int).to_numpy()
+
+
+def compact(s: np.ndarray, t: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ends numbered by the rank of their id, and the ids of all in ascending order."""
+    import polars as pl
+
+    parts = [s, t, nodes]
+    low = min(int(x.min()) for x in parts if x.size)
+    high = max(int(x.max()) for x in parts if x.size)
+    if low < 0 or high >= max(8 * s.size, 2**20):
+        numbering = Numbering()
+        columns = [pl.Series(part.astype(np.int64)) for part in parts]
+        numbering.number(columns[2:])
+        ends = numbering.number(columns[:2])
+        return _in_order(ends[:, 0], ends[:, 1], numbering.names().to_numpy())
+    seen = np.zeros(high + 1, bool)
+    for part in parts:
+        seen[part] = True
+    ids = np.flatnonzero(seen)
+    if len(ids) == len(seen):
+        return s, t, ids
+    rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    return rank[s], rank[t], ids
+
+
+def name_numbers(ids: np.ndarray) -> NameTuple | NumberColumn | None:
+    """Names for nodes whose ids are these, in ascending order; none if the ids are 0 … n − 1."""
+    if ids[0] == 0 and ids[-1] == len(ids) - 1:
+        return None
+    return NameTuple(ids.tolist()) if len(ids) <= SMALL else NumberColumn(ids)
+
+
+def name_texts(names: pl.Series) -> NameTuple | NameColumn:
+    """Names that are texts."""
+    return NameTuple(names.to_list()) if len(names) <= SMALL else NameColumn(names)
+
+
+def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """id → name: the label where it is the only one like it, else the label with the id."""
+    seen = Counter(labels.values())
+    names = {key: x if x and seen[x] == 1 else f"{x} ({key})".strip() for key, x in labels.items()}
+    if len(set(names.values())) != len(names):
+        raise ValueError("labels: two nodes have the same label; leave labels away")
+    return names
+
+
+def _in_order(s: np.ndarray, t: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number nodes by the rank of their id rather than by first appearance."""
+    order = np.argsort(ids)
+    rank = np.empty(len(ids), np.int32)
+    rank[order] = np.arange(len(ids), dtype=np.int32)
+    return rank[s], rank[t], ids[order]
+
+
+def _narrow(ids: np.ndarray) -> np.ndarray:
+    """Ids in 32 bits where they fit."""
+    fits = not ids.size or (ids.min() >= -(2**31) and ids.max() < 2**31)
+    return ids.astype(np.int32) if fits else ids.astype(np.int64)

@@ -1,0 +1,132 @@
+"""Which columns hold source, target and weight, and what a column of nodes may hold."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.checks import show
+from timelike.io.build import Builder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SOURCES = frozenset(["source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id"])
+TARGETS = frozenset(["target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id"])
+Columns = Sequence[str | int]
+
+
+def pick(
+    where: str, header: Sequence[str] | None, width: int, columns: Columns | None
+) -> tuple[int, int, int | None]:
+    """Positions of source, target and weight: those asked for, else by name, else the first two."""
+    if columns is not None:
+        if isinstance(columns, str | bytes) or len(columns) not in (2, 3):
+            raise ValueError(
+                f"columns is {show(columns)}; it must be (source, target) or (source, target, weight)"
+            )
+        found = [_position(where, header, width, column) for column in columns]
+        return found[0], found[1], found[2] if len(found) == 3 else None
+    words = [] if header is None else [str(word).strip().lower() for word in header]
+    ends = [[i for i, word in enumerate(words) if word in known] for known in (SOURCES, TARGETS)]
+    source, target = (ends[0][0], ends[1][0]) if all(ends) else (0, 1)
+    weight = words.index("weight") if "weight" in words else None
+    return source, target, weight if weight not in (source, target) else None
+
+
+def _position(where: str, header: Sequence[str] | None, width: int, column: str | int) -> int:
+    if isinstance(column, str):
+        if header is None:
+            raise ValueError(f"{where}: columns has {column!r} but there is no header; count columns from 0")
+        names = [str(name).strip() for name in header]
+        if column in names:
+            return names.index(column)
+        near = ", ".join(difflib.get_close_matches(column, names, 3, 0))
+        raise ValueError(f"{where}: there is no column {column!r}; the nearest are {near}")
+    if isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < width:
+        raise ValueError(f"{where}: columns has {show(column)}; there are columns 0 to {width - 1}")
+    return column
+
+
+def unread(header: Sequence[str] | None, width: int, used: Sequence[int | None]) -> str | None:
+    """A remark on columns that were not read."""
+    left = [str(i if header is None else header[i]) for i in range(width) if i not in used]
+    return f"columns not read: {show(', '.join(left))[1:-1]}" if left else None
+
+
+def choose(
+    builder: Builder, names: Sequence[str], columns: Columns | None
+) -> tuple[list[str], tuple[int, int, int | None]]:
+    """The columns of a table to read, and the places among them of source, target and weight."""
+    if len(names) < 2:
+        raise ValueError(f"{builder.source}: {len(names)} columns; an edge needs a source and a target")
+    source, target, weight = pick(builder.source, names, len(names), columns)
+    builder.remarks += [x] if (x := unread(names, len(names), (source, target, weight))) else []
+    kept = list(dict.fromkeys(names[i] for i in (source, target, weight) if i is not None))
+    place = None if weight is None else kept.index(names[weight])
+    return kept, (kept.index(names[source]), kept.index(names[target]), place)
+
+
+def as_nodes(where: str, column: pl.Series) -> pl.Series:
+    """A column of names as text or 64-bit whole numbers, with null where there is none."""
+    import polars as pl
+
+    kind = column.dtype
+    if kind.is_float():
+        column = column.fill_nan(None)
+        if ((column % 1).fill_null(0) != 0).any() or (column.abs().fill_null(0) > 2**53).any():
+            raise ValueError(f"{where} holds {kind}; nodes must be whole numbers or text")
+        return column.cast(pl.Int64)
+    if kind == pl.UInt64 and (column.fill_null(0) >= 2**63).any():
+        raise ValueError(f"{where} has numbers of 2⁶³ and more; make them text")
+    if kind.is_integer() or kind == pl.Null:
+        return column.cast(pl.Int64)
+    if kind in (pl.Categorical, pl.Enum, pl.String):
+        return column.cast(pl.String)
+    raise ValueError(f"{where} holds {kind}; nodes must be whole numbers or text")
+
+
+def add_table(
+    builder: Builder, table: pl.DataFrame, used: tuple[int, int, int | None], first_row: int = 0
+) -> None:
+    """Add the rows of a table; a row without source or target is malformed."""
+    import polars as pl
+
+    names = table.columns
+    ends = [as_nodes(f"{builder.source}: column {names[i]!r}", table[names[i]]) for i in used[:2]]
+    if ends[0].dtype != ends[1].dtype:
+        ends = [end.cast(pl.String) for end in ends]
+    good = ends[0].is_not_null() & ends[1].is_not_null()
+    if ends[0].dtype == pl.String:
+        good &= (ends[0].fill_null("") != "") & (ends[1].fill_null("") != "")
+    weights = None if used[2] is None else as_weights(builder.source, table[names[used[2]]])
+    if not good.all():
+        for row in (~good).arg_true():
+            builder.bad(f"row {first_row + row}", "source or target is missing", table.row(row))
+        ends = [end.filter(good) for end in ends]
+        weights = None if weights is None else weights[good.to_numpy()]
+    builder.add(ends[0], ends[1], weights)
+
+
+def as_weights(where: str, column: pl.Series) -> np.ndarray:
+    """A column of weights as floats, NaN where there is none."""
+    import polars as pl
+
+    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+        raise ValueError(f"{where}: column {column.name!r} holds {column.dtype}; weights must be numbers")
+    return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def listed_nodes(values: Any) -> pl.Series:
+    """Names given as a sequence."""
+    import polars as pl
+
+    items = list(values)
+    if all(isinstance(x, str) for x in items):
+        return pl.Series("nodes", items, dtype=pl.String)
+    if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in items):
+        return pl.Series("nodes", [int(x) for x in items], dtype=pl.Int64)
+    raise ValueError(f"nodes is {show(items)}; it must hold texts or whole numbers, or be a file of names")

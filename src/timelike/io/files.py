@@ -1,0 +1,111 @@
+"""Files as streams of bytes and of whole lines, whatever they are packed in."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+PACKINGS = (".gz", ".bz2", ".zst")
+BLOCK = 2**25
+
+
+class File:
+    """A file to read: its name for messages, its ending without that of the packing, and its bytes."""
+
+    def __init__(self, path: Path | None):
+        self.path = path
+        self.name = "standard input" if path is None else str(path)
+        endings = [x.lower() for x in (path.suffixes if path else ())]
+        self.ending = "".join([x for x in endings if x not in PACKINGS][-1:])
+        self._raw: IO[bytes] = open(path, "rb") if path else sys.stdin.buffer  # noqa: SIM115
+        self._stream = self._unpacked(io.BufferedReader(self._raw, BLOCK) if path is None else self._raw)
+        self._ahead = b""
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self.path is not None:
+            self._raw.close()
+
+    def _unpacked(self, raw: Any) -> Any:
+        start = raw.peek(4)[:4]
+        if start.startswith(b"\x1f\x8b"):
+            return gzip.GzipFile(fileobj=raw)
+        if start.startswith(b"BZh"):
+            return bz2.BZ2File(raw)
+        return _zstd(raw, self.name) if start == b"\x28\xb5\x2f\xfd" else raw
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, unpacked; fewer than `size` only at the end."""
+        parts, left = [self._ahead], size - len(self._ahead)
+        self._ahead = b""
+        try:
+            while left > 0 or size < 0:
+                part = self._stream.read(min(left, BLOCK) if size >= 0 else BLOCK)
+                if not part:
+                    break
+                parts.append(part)
+                left -= len(part)
+        except (EOFError, OSError, zlib.error) as error:
+            if isinstance(error, OSError) and error.errno is not None and self._stream is self._raw:
+                raise
+            raise ValueError(f"{self.name}: the packed file is broken: {error}") from None
+        return b"".join(parts)
+
+    def head(self) -> bytes:
+        """The first few thousand bytes, which are read again later."""
+        self._ahead = self.read(4096)
+        return self._ahead
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
+        """Pieces of whole lines, each with a line feed at its end, and the number of their first line."""
+        line, rest = 1, b""
+        while piece := self.read(size):
+            if line == 1 and not rest:
+                piece = self._checked_start(piece)
+            cut = piece.rfind(b"\n") + 1
+            if not cut:
+                rest += piece
+                continue
+            block, rest = rest + piece[:cut], piece[cut:]
+            yield line, block
+            line += block.count(b"\n")
+        if rest:
+            yield line, rest + b"\n"
+
+    def _checked_start(self, piece: bytes) -> bytes:
+        if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise ValueError(f"{self.name}: the text is UTF-16; save it as UTF-8")
+        if b"\0" in piece[:4096]:
+            raise ValueError(f"{self.name}: this is no text file but binary data of an unknown kind")
+        return piece.removeprefix(b"\xef\xbb\xbf")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines of UTF-8 text without their ends."""
+        for first, block in self.blocks():
+            for i, line in enumerate(block.split(b"\n")[:-1], first):
+                try:
+                    yield i, line.decode().rstrip("\r")
+                except UnicodeDecodeError:
+                    raise ValueError(
+                        f"{self.name}, line {i}: this is not UTF-8 text; the text is {line[:60]!r}"
+                    ) from None
+
+
+def _zstd(raw: Any, name: str) -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+
+        return zstd.ZstdFile(raw)
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError(f'{name}: .zst files need pyarrow: pip install "timelike[io]"') from None
+    return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")

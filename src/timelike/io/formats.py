@@ -1,0 +1,49 @@
+"""The one list of file formats: a new one is a module with `read(file, builder, …)` and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from timelike.graph import DiGraph
+from timelike.io import graphml, matrix_market, obo, parquet, text
+from timelike.io.files import File
+
+
+class Format(NamedTuple):
+    """How a format is called, which endings its files have, how they begin, and what reads them."""
+
+    name: str
+    endings: tuple[str, ...]
+    looks: Callable[[bytes], bool]
+    read: Callable[..., DiGraph]
+
+
+def _never(head: bytes) -> bool:
+    return False
+
+
+def _is_parquet(head: bytes) -> bool:
+    return head.startswith(b"PAR1")
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("parquet", (".parquet", ".pq"), _is_parquet, parquet.read),
+    Format("matrix-market", (".mtx", ".mm"), matrix_market.looks, matrix_market.read),
+    Format("graphml", (".graphml",), graphml.looks, graphml.read),
+    Format("obo", (".obo",), obo.looks, obo.read),
+    Format("edge-list", (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab"), _never, text.read),
+)
+
+
+def find(file: File, name: str | None = None) -> Format:
+    """The format asked for; else what the first bytes say, then the ending; else an edge list."""
+    known = {one.name: one for one in FORMATS}
+    if name is not None:
+        if name not in known:
+            raise ValueError(f"format is {name!r}; it must be one of {', '.join(known)}")
+        return known[name]
+    head = file.head()
+    guesses = [one for one in FORMATS if one.looks(head)]
+    guesses += [one for one in FORMATS if file.ending in one.endings]
+    return (guesses or [known["edge-list"]])[0]

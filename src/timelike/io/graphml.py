@@ -1,0 +1,96 @@
+"""GraphML files: nodes and edges; edges that are not directed count both ways."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from timelike.graph import DiGraph
+from timelike.io.build import Builder, name_labels
+from timelike.io.files import File
+from timelike.io.text import MISSING, NUMBER
+
+
+@dataclasses.dataclass
+class Found:
+    """What has been seen of a file so far."""
+
+    nodes: dict[str, str] = dataclasses.field(default_factory=dict)
+    edges: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    weights: list[float] = dataclasses.field(default_factory=list)
+    keys: dict[str, str] = dataclasses.field(default_factory=dict)
+    directed: bool = True
+    both_ways: int = 0
+    weighted: int = 0
+
+
+def looks(head: bytes) -> bool:
+    """Whether a file begins like this format."""
+    return b"<graphml" in head
+
+
+def read(file: File, builder: Builder, labels: bool = False) -> DiGraph:
+    """Read nodes by id (or `label` or `name`) and edges with their `weight`, 1 if only some have one."""
+    import polars as pl
+
+    found = Found()
+    try:
+        for event, element in ElementTree.iterparse(file, ("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            if event == "start":
+                _start(found, tag, element)
+            elif tag == "hyperedge":
+                raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
+            elif tag in ("node", "edge"):
+                _end(found, builder, tag, element, labels)
+                element.clear()
+    except ElementTree.ParseError as error:
+        raise ValueError(f"{file.name}: the XML is broken: {error}") from None
+    except (LookupError, UnicodeError) as error:
+        raise ValueError(f"{file.name}: the encoding cannot be read: {error}") from None
+    if found.both_ways:
+        builder.remarks.append(f"{found.both_ways:,} edges are not directed and count both ways")
+    called = name_labels(found.nodes) if labels else found.nodes
+    builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
+    ends = [pl.Series([called.get(e[i], e[i]) for e in found.edges], dtype=pl.String) for i in (0, 1)]
+    builder.add(ends[0], ends[1], np.asarray(found.weights) if found.weighted else None)
+    return builder.finish()
+
+
+def _start(found: Found, tag: str, element: Any) -> None:
+    if tag == "key":
+        found.keys[element.get("id", "")] = element.get("attr.name", "")
+    elif tag == "graph":
+        found.directed = element.get("edgedefault") != "undirected"
+
+
+def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool) -> None:
+    data = {
+        found.keys.get(child.get("key", ""), ""): (child.text or "").strip()
+        for child in element
+        if child.tag.rpartition("}")[2] == "data"
+    }
+    if tag == "node":
+        name = element.get("id", "")
+        if not name:
+            builder.bad(f"node {len(found.nodes) + 1}", "it has no id", element.attrib)
+            return
+        found.nodes[name] = (data.get("label") or data.get("name") or name) if labels else name
+        return
+    ends = element.get("source", ""), element.get("target", "")
+    weight = data.get("weight", "1").lower()
+    row = f"edge {len(found.edges) + 1}"
+    if not all(ends):
+        builder.bad(row, "source or target is missing", element.attrib)
+    elif weight not in MISSING and not NUMBER.fullmatch(weight):
+        builder.bad(row, "the weight is no number", weight)
+    else:
+        directed = {"true": True, "false": False}.get(element.get("directed"), found.directed)
+        both = not directed and ends[0] != ends[1]
+        found.both_ways += not directed
+        found.weighted += "weight" in data
+        found.edges += [ends, ends[::-1]] if both else [ends]
+        found.weights += [float("nan") if weight in MISSING else float(weight)] * (1 + both)

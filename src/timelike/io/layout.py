@@ -1,0 +1,116 @@
+"""How the lines of an edge list are laid out: delimiter, header, which columns are read."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Sequence
+
+from timelike.checks import show
+from timelike.io.columns import SOURCES, TARGETS, Columns, pick, unread
+
+#: In order of preference; " " stands for any run of blanks and tabs.
+DELIMITERS = ("\t", ",", ";", "|", " ")
+NAMES = {"\t": "a tab", " ": "blanks"}
+BLANKS = " \t"
+#: Lines that the delimiter and the header are guessed from.
+SAMPLE = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Positions count from 0; `header` is the line it stands on, 0 if there is none."""
+
+    delimiter: str
+    width: int
+    source: int
+    target: int
+    weight: int | None
+    header: int = 0
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def reach(self) -> int:
+        """How many fields a row must have."""
+        return 1 + max(self.source, self.target, self.weight or 0)
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    """The fields of a line; those in double quotes may hold the delimiter. An open quote is a `csv.Error`."""
+    if '"' in line:
+        if delimiter == " ":
+            line = line.strip(BLANKS).replace("\t", " ")
+        row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True, strict=True))
+        return [field.strip(BLANKS) for field in row]
+    if delimiter == " ":
+        return [field for field in line.replace("\t", " ").split(" ") if field]
+    return [field.strip(BLANKS) for field in line.split(delimiter)]
+
+
+def guess(
+    where: str,
+    sample: Sequence[tuple[int, str]],
+    columns: Columns | None,
+    delimiter: str | None,
+    header: bool | None,
+) -> Layout:
+    """The layout of a file whose first lines, with their numbers, are these."""
+    if delimiter is None:
+        delimiter = _likely_delimiter(where, sample)
+    elif len(delimiter) != 1 or delimiter in '"\r\n':
+        raise ValueError(f"delimiter is {delimiter!r}; it must be one character, blank for runs of blanks")
+    rows = [row for _, line in sample if (row := _fields_or_none(line, delimiter))]
+    first = _fields_or_none(sample[0][1], delimiter) or [""]
+    named = columns is not None and any(isinstance(column, str) for column in columns)
+    has_header = (named or _is_header(first, rows[1:])) if header is None else header
+    words = first if has_header else None
+    width = len(first)
+    if columns is None and width < 2:
+        kind = NAMES.get(delimiter, repr(delimiter))
+        raise ValueError(
+            f"{where}, line {sample[0][0]}: one field where two or more were expected, with {kind} as "
+            f"delimiter; the text is {show(sample[0][1])}"
+        )
+    source, target, weight = pick(where, words, width, columns)
+    remarks = [f"line {sample[0][0]} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
+    if remark := unread(words, width, (source, target, weight)):
+        remarks.append(remark)
+    line = sample[0][0] if has_header else 0
+    return Layout(delimiter, width, source, target, weight, line, tuple(remarks))
+
+
+def _likely_delimiter(where: str, sample: Sequence[tuple[int, str]]) -> str:
+    """The delimiter that splits most lines into the same number of fields, two or more."""
+    best, found = 0, ""
+    for delimiter in DELIMITERS:
+        counts = [len(_fields_or_none(line, delimiter) or ()) for _, line in sample]
+        wide = [count for count in counts if count > 1]
+        agree = max((wide.count(count) for count in set(wide)), default=0)
+        if agree > best:
+            best, found = agree, delimiter
+    if not found:
+        raise ValueError(
+            f"{where}, line {sample[0][0]}: no tab, comma, semicolon, bar or blank divides the line; "
+            f"the text is {show(sample[0][1])}"
+        )
+    return found
+
+
+def _fields_or_none(line: str, delimiter: str) -> list[str] | None:
+    try:
+        return fields(line, delimiter)
+    except csv.Error:
+        return None
+
+
+def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether it names a source and a target, or is the one line that does not begin with two numbers."""
+    words = {word.lower() for word in first}
+    if words & SOURCES and words & TARGETS:
+        return True
+    numbered = [all(_is_number(x) for x in row[:2]) for row in rows]
+    return bool(numbered) and all(numbered) and not any(_is_number(x) for x in first[:2])
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() or (text[:1] == "-" and text[1:].isdecimal())

@@ -1,0 +1,184 @@
+"""Graphs that other libraries hold in memory, told by what they can do, so that none need be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from timelike.checks import show
+from timelike.graph import DiGraph
+from timelike.io.build import Builder
+from timelike.io.columns import Columns, add_table, choose, pick
+
+
+def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGraph:
+    """Read whatever kind of object this is."""
+    if hasattr(source, "edge_index"):
+        return _pytorch_geometric(source, builder)
+    if hasattr(source, "is_directed") and hasattr(source, "adj"):
+        return _networkx(source, builder)
+    if hasattr(source, "tocoo"):
+        return _sparse(source, builder)
+    if hasattr(source, "columns") and hasattr(source, "shape"):
+        return _frame(source, builder, columns)
+    if isinstance(source, np.ndarray):
+        return _array(source, builder, columns)
+    if isinstance(source, Iterable):
+        if columns is not None:
+            raise ValueError("columns has no meaning for a list; order each row as (source, target, weight)")
+        return _tuples(source, builder)
+    raise TypeError(
+        f"source is {show(source)}; it must be a path, a NetworkX graph, a SciPy matrix, a pandas or polars "
+        "frame, a NumPy array, a PyTorch Geometric Data, or a list of (source, target) pairs"
+    )
+
+
+def _networkx(source: Any, builder: Builder) -> DiGraph:
+    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways."""
+    rows = list(source.edges(data="weight"))
+    if not source.is_directed():
+        builder.remarks.append("an undirected graph: every edge counts both ways")
+        rows += [(b, a, w) for a, b, w in rows if a != b]
+    weights = None
+    if any(w is not None for _, _, w in rows):
+        weights = _floats([1 if w is None else w for _, _, w in rows], builder)
+    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights)
+
+
+def _sparse(source: Any, builder: Builder) -> DiGraph:
+    """Entry (i, j) of a square matrix is an edge i → j; its value is the weight unless all are 1."""
+    if source.ndim != 2 or source.shape[0] != source.shape[1]:
+        raise ValueError(f"source has shape {source.shape}; an adjacency matrix must be square")
+    entries = source.tocoo()
+    weights = _floats(entries.data, builder)
+    s, t = np.asarray(entries.row), np.asarray(entries.col)
+    return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
+
+
+def _frame(source: Any, builder: Builder, columns: Columns | None) -> DiGraph:
+    """Columns of a pandas or polars frame, like those of a Parquet file."""
+    import polars as pl
+
+    table = source.collect() if hasattr(source, "collect") else source
+    names = [str(name) for name in table.columns]
+    kept, places = choose(builder, names, columns)
+    if not isinstance(table, pl.DataFrame):
+        taken = {name: _series(table.iloc[:, names.index(name)]) for name in kept}
+        if any(isinstance(values, list) for values in taken.values()):
+            ordered = [list(taken[kept[i]]) for i in places if i is not None]
+            return _tuples(zip(*ordered, strict=True), builder)
+        table = pl.DataFrame(taken)
+    add_table(builder, table.select(kept), places)
+    return builder.finish()
+
+
+def _series(column: Any) -> Any:
+    """A pandas column as a polars one, or as a list if its values are of several kinds."""
+    import polars as pl
+
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+        return pl.Series(column.to_numpy())
+    values = [None if missing else x for x, missing in zip(column.tolist(), column.isna(), strict=True)]
+    try:
+        return pl.Series(values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        return values
+
+
+def _array(source: np.ndarray, builder: Builder, columns: Columns | None) -> DiGraph:
+    """Two or three columns are an edge list; any other square array is an adjacency matrix."""
+    if source.ndim != 2:
+        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
+    rows, wide = source.shape
+    if rows == wide and wide in (2, 3) and columns is None:
+        raise ValueError(
+            f"source has shape {source.shape}, which may be edges or an adjacency matrix; "
+            "give columns=(0, 1) for edges, or scipy.sparse.csr_array(source) for a matrix"
+        )
+    if rows == wide and columns is None:
+        from scipy.sparse import csr_array
+
+        if source.dtype.kind not in "iufb":
+            raise ValueError(f"source holds {source.dtype}; an adjacency matrix must hold numbers")
+        return _sparse(csr_array(source), builder)
+    if columns is None and wide not in (2, 3):
+        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
+    used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns)
+    kept = [source[:, i] for i in used if i is not None]
+    if source.dtype.kind not in "iuf":
+        return _tuples(zip(*(x.tolist() for x in kept), strict=True), builder)
+    import polars as pl
+
+    table = pl.DataFrame({str(i): np.ascontiguousarray(x) for i, x in enumerate(kept)})
+    add_table(builder, table, (0, 1, 2 if len(kept) == 3 else None))
+    return builder.finish()
+
+
+def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
+    """`edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if there is one."""
+    index, weight = (_to_numpy(getattr(source, x, None)) for x in ("edge_index", "edge_weight"))
+    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
+        raise ValueError(f"source.edge_index has shape {index.shape} of {index.dtype}; it must be (2, edges)")
+    nodes = getattr(source, "num_nodes", None)
+    nodes = int(index.max(initial=-1)) + 1 if nodes is None else int(nodes)
+    return builder.numbered(index[0], index[1], nodes, _floats(weight, builder) if weight.ndim else None)
+
+
+def _to_numpy(tensor: Any) -> np.ndarray:
+    for method in ("detach", "cpu", "numpy"):
+        tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
+    return np.asarray(tensor)
+
+
+def _tuples(source: Iterable[Any], builder: Builder) -> DiGraph:
+    """Pairs, or triples with a weight."""
+    rows: list[tuple] = []
+    for i, row in enumerate(source):
+        good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
+        if not good or any(_is_missing(x) for x in row[:2]):
+            builder.bad(f"row {i}", "it must be (source, target) or (source, target, weight)", row)
+        elif rows and len(row) != len(rows[0]):
+            builder.bad(f"row {i}", f"it has {len(row)} items where the first row has {len(rows[0])}", row)
+        else:
+            rows.append(tuple(row))
+    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
+    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and value != value)
+
+
+def _floats(values: Any, builder: Builder) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise ValueError(f"{builder.source}: weights must be numbers; they are {show(values)}") from None
+
+
+def _objects(builder: Builder, nodes: list[Any], edges: list[tuple], weights: np.ndarray | None) -> DiGraph:
+    """Names of any kind: columns where they are all texts or all whole numbers, else a dictionary."""
+    import polars as pl
+
+    listed = [*(builder.nodes if builder.nodes is not None else ()), *nodes]
+    for kind, dtype in ((str, pl.String), (int | np.integer, pl.Int64)):
+        if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):
+            builder.nodes = pl.Series("nodes", listed, dtype=dtype) if listed else None
+            ends = [pl.Series([edge[i] for edge in edges], dtype=dtype) for i in (0, 1)]
+            builder.add(ends[0], ends[1], weights)
+            return builder.finish()
+    number: dict[Any, int] = {}
+    for name in listed:
+        number.setdefault(name, len(number))
+    try:
+        codes = np.asarray([[number.setdefault(x, len(number)) for x in edge] for edge in edges], np.int64)
+    except TypeError:
+        raise ValueError(f"{builder.source}: nodes must be hashable, such as texts and numbers") from None
+    codes = codes.reshape(-1, 2)
+    return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number))
+
+
+def _is_kind(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and (kind is str or abs(value) < 2**63)

@@ -1,0 +1,93 @@
+"""OBO ontologies (`.obo`): an edge from a term to each term that it is a kind or a part of."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+
+from timelike.graph import DiGraph
+from timelike.io.build import Builder, name_labels
+from timelike.io.files import File
+
+RELATIONS = ("is_a", "part_of")
+SPARE = re.compile(r"\s*(\{[^}]*\}\s*)?((?<!\\)!.*)?$")
+
+
+@dataclasses.dataclass
+class Term:
+    """A `[Term]` stanza: its line, and what matters of it."""
+
+    line: int
+    id: str = ""
+    name: str = ""
+    obsolete: bool = False
+    parents: list[tuple[int, str]] = dataclasses.field(default_factory=list)
+
+
+def looks(head: bytes) -> bool:
+    """Whether a file begins like this format."""
+    return head.startswith((b"format-version:", b"\xef\xbb\xbfformat-version:")) or b"\n[Term]" in head
+
+
+def read(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, labels: bool = False) -> DiGraph:
+    """Read child → parent edges between all terms that are not obsolete; nodes are ids, or names."""
+    import polars as pl
+
+    terms = {term.id: term for term in _terms(file, builder, frozenset(relations)) if term.id}
+    live = {key: term for key, term in terms.items() if not term.obsolete}
+    if not live:
+        raise ValueError(f"{file.name}: there are no [Term] stanzas with an id in it")
+    if gone := len(terms) - len(live):
+        builder.remarks.append(f"{gone:,} obsolete terms left out")
+    edges, outside = [], 0
+    for key, term in live.items():
+        for line, parent in term.parents:
+            if parent in live:
+                edges.append((key, parent))
+            elif parent in terms:
+                outside += 1
+            else:
+                builder.bad(f"line {line}", "the parent is no term of this file", parent)
+    if outside:
+        builder.remarks.append(f"{outside:,} edges to obsolete terms left out")
+    called = name_labels({k: x.name for k, x in live.items()}) if labels else {key: key for key in live}
+    builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
+    ends = [pl.Series([called[edge[i]] for edge in edges], dtype=pl.String) for i in (0, 1)]
+    builder.add(ends[0], ends[1])
+    return builder.finish()
+
+
+def _terms(file: File, builder: Builder, relations: frozenset[str]) -> Iterator[Term]:
+    term: Term | None = None
+    for line, text in file.lines():
+        if text.startswith("["):
+            if term:
+                yield term
+            term = Term(line) if text.strip() == "[Term]" else None
+            continue
+        tag, colon, value = text.partition(":")
+        if term is None or not text.strip() or text.startswith("!"):
+            continue
+        if not colon:
+            builder.bad(f"line {line}", "a tag and a colon expected", text)
+            continue
+        _take(term, line, tag.strip(), SPARE.sub("", value).strip(), relations, builder)
+    if term:
+        yield term
+
+
+def _take(term: Term, line: int, tag: str, value: str, relations: frozenset[str], builder: Builder) -> None:
+    """Put one line of a stanza into its term."""
+    if tag == "id":
+        term.id = value
+    elif tag == "name":
+        term.name = value
+    elif tag == "is_obsolete":
+        term.obsolete = value == "true"
+    elif tag in ("is_a", "relationship"):
+        kind, parent = (tag, value) if tag == "is_a" else [*value.split(), "", ""][:2]
+        if not parent:
+            builder.bad(f"line {line}", "the parent is missing", f"{tag}: {value}")
+        elif kind in relations:
+            term.parents.append((line, parent))

@@ -1,0 +1,208 @@
+"""Edge lists as text: one edge per line, fields divided by tabs, commas, semicolons, bars or blanks.
+
+A file is read in blocks of whole lines. `_fast` hands a block to polars, and gives up on anything
+that is not plain; `_careful` reads line by line and is the definition of what a block means.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike.graph import DiGraph
+from timelike.io.build import Builder
+from timelike.io.columns import Columns
+from timelike.io.files import File
+from timelike.io.layout import BLANKS, NAMES, SAMPLE, Layout, fields, guess
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COMMENTS = ("#", "%")
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
+
+
+def read(
+    file: File,
+    builder: Builder,
+    columns: Columns | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | Sequence[str] = COMMENTS,
+) -> DiGraph:
+    """Read an edge list; what is not given is guessed from the first lines."""
+    collect(file, builder, columns, delimiter, header, comment)
+    return builder.finish()
+
+
+def collect(
+    file: File,
+    builder: Builder,
+    columns: Columns | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | Sequence[str] = COMMENTS,
+) -> None:
+    """Add the edges of a list to what the builder has."""
+    comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
+    layout: Layout | None = None
+    empty = True
+    for first, block in file.blocks():
+        empty = False
+        if layout is None:
+            sample = _sample(first, block, comments)
+            if not sample:
+                continue
+            layout = guess(file.name, sample, columns, delimiter, header)
+            builder.remarks += layout.remarks
+        add_block(builder, first, block, layout, comments)
+    if empty:
+        raise ValueError(f"{file.name}: the file is empty")
+    if layout is None:
+        raise ValueError(f"{file.name}: there are no edges in it, only comments and blank lines")
+    if layout.header and not builder.rows and not builder.bad_rows:
+        raise ValueError(f"{file.name}: there is a header on line {layout.header} and nothing below it")
+
+
+def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
+    """The first lines with something on them."""
+    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in _lines(first, block))
+    found = []
+    for i, line in lines:
+        if line.strip(BLANKS) and not line.startswith(comments):
+            found.append((i, line))
+        if len(found) == SAMPLE:
+            break
+    return found
+
+
+def _lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines, without a copy of all of them."""
+    at = 0
+    while at < len(block):
+        end = block.index(b"\n", at)
+        yield first, block[at:end]
+        first, at = first + 1, end + 1
+
+
+def add_block(
+    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...] = COMMENTS
+) -> None:
+    """Add the edges on these lines."""
+    if layout.header >= first:
+        cut = _after(block, layout.header - first + 1)
+        first, block = layout.header + 1, block[cut:]
+    while block.startswith(tuple(c.encode() for c in comments)):  # a file often begins with comments
+        first, block = first + 1, block[_after(block, 1) :]
+    table = _fast(block, layout, comments) if len(block) > 2**12 else None
+    if table is None:
+        _careful(builder, first, block, layout, comments)
+    else:
+        weights = None if layout.weight is None else table["weight"].to_numpy()
+        builder.add(table["source"], table["target"], weights)
+
+
+def _after(block: bytes, lines: int) -> int:
+    """Where the text after so many lines begins."""
+    at = 0
+    for _ in range(lines):
+        at = block.find(b"\n", at) + 1
+    return at
+
+
+def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFrame | None:
+    """The edges of a block of plain lines, or None if there is anything to be careful about."""
+    import polars as pl
+
+    block = block.replace(b"\r\n", b"\n")
+    if layout.delimiter == " ":
+        block = _single_blanks(block)
+    starts = [b"\n" + c.encode() for c in comments]
+    if not layout.delimiter.isascii() or any(x in block for x in (b'"', b"\r", b"\n\n", b"\0", *starts)):
+        return None
+    try:
+        table = pl.read_csv(
+            block, separator=layout.delimiter, has_header=False, infer_schema=False, quote_char=None
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if table.height != block.count(b"\n") or not layout.reach <= table.width <= layout.width:
+        return None
+    used = {"source": layout.source, "target": layout.target, "text": layout.weight}
+    picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
+    table = table.select(picked)
+    if any(table[end].null_count() or (table[end] == "").any() for end in ("source", "target")):
+        return None
+    return table if layout.weight is None else _with_weights(table)
+
+
+def _with_weights(table: pl.DataFrame) -> pl.DataFrame | None:
+    import polars as pl
+
+    table = table.with_columns(pl.col("text").cast(pl.Float64, strict=False).alias("weight"))
+    return None if table["weight"].null_count() else table
+
+
+def _single_blanks(block: bytes) -> bytes:
+    """Lines whose fields are divided by exactly one blank."""
+    if any(x in block for x in (b"\t", b"  ", b" \n", b"\n ")) or block.startswith(b" "):
+        block = re.sub(rb"[ \t]+", b" ", block).replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    return block.removeprefix(b" ")
+
+
+def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
+    """Read line by line, with an error or a count for every row that is no edge."""
+    import polars as pl
+
+    sources: list[str] = []
+    targets: list[str] = []
+    weights: list[float] = []
+    for number, raw in _lines(first, block):
+        where = f"line {number}"
+        try:
+            line = raw.decode().rstrip("\r")
+        except UnicodeDecodeError:
+            builder.bad(where, "this is not UTF-8 text", raw[:60])
+            continue
+        if not line.strip(BLANKS) or line.startswith(comments):
+            continue
+        try:
+            row = fields(line, layout.delimiter)
+        except csv.Error as error:
+            builder.bad(where, f"a field in quotes does not end well ({error})", line)
+            continue
+        if problem := _problem(row, layout):
+            builder.bad(where, problem, line)
+            continue
+        sources.append(row[layout.source])
+        targets.append(row[layout.target])
+        if layout.weight is not None:
+            weights.append(_weight(row[layout.weight]))
+    if sources:
+        ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
+        builder.add(ends[0], ends[1], None if layout.weight is None else np.asarray(weights))
+
+
+def _problem(row: list[str], layout: Layout) -> str | None:
+    """What is wrong with a row."""
+    if len(row) < layout.reach:
+        kind = NAMES.get(layout.delimiter, repr(layout.delimiter))
+        return f"{len(row)} of {layout.reach} fields, with {kind} as delimiter"
+    if any(row[layout.width :]):
+        return f"{len(row)} fields where the first line has {layout.width}"
+    for name, at in (("source", layout.source), ("target", layout.target)):
+        if not row[at]:
+            return f"the {name} is empty"
+    weight = "" if layout.weight is None else row[layout.weight]
+    if weight.lower() not in MISSING and not NUMBER.fullmatch(weight):
+        return f"the weight {weight!r} is no number"
+    return None
+
+
+def _weight(text: str) -> float:
+    return float("nan") if text.lower() in MISSING else float(text)
