@@ -55,7 +55,6 @@ def test_every_data_set_says_what_it_is():
         assert dataset.source
         assert dataset.licence
         assert (dataset.nodes is not None) == (dataset.edges is not None) == bool(dataset.files)
-        assert datasets.is_name(name)
 
 
 def test_every_function_that_makes_a_graph_is_listed():
@@ -66,14 +65,6 @@ def test_every_function_that_makes_a_graph_is_listed():
 
 def can_be_called_plainly(function) -> bool:
     return all(p.default is not p.empty for p in inspect.signature(function).parameters.values())
-
-
-def test_what_is_meant_as_a_name():
-    assert datasets.is_name("dream5:mouse")
-    assert datasets.is_name("cycle:5")
-    assert not datasets.is_name("edges.tsv")
-    assert not datasets.is_name("C:cycle")
-    assert not datasets.is_name("")
 
 
 @pytest.mark.parametrize(

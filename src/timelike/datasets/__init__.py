@@ -5,7 +5,7 @@ from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.export import export
 from timelike.datasets.families import grid, random_dag, tree
-from timelike.datasets.registry import DATASETS, Dataset, is_name, load
+from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
 from timelike.datasets.wordnet_split import WordNetSplit, wordnet_split
@@ -21,7 +21,6 @@ __all__ = [
     "duplication_divergence",
     "export",
     "grid",
-    "is_name",
     "load",
     "random_dag",
     "rmat",

@@ -112,11 +112,6 @@ def load(name: str, data_dir: str | os.PathLike | None = None) -> DiGraph:
         raise ValueError(f"data set {show(name)} does not fit into memory") from None
 
 
-def is_name(text: str) -> bool:
-    """Whether `text` is meant as a name of a data set: its part before the colon is one."""
-    return text.split(":")[0] in {name.split(":")[0] for name in DATASETS}
-
-
 def resolve(name: str) -> tuple[Dataset, dict[str, Any]]:
     """The data set of a name, and the parameters in the name."""
     instance("name", name, str, "`timelike datasets list` shows all")

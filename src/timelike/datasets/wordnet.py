@@ -126,5 +126,5 @@ def _induced(graph: DiGraph, keep: np.ndarray) -> DiGraph:
     """The chosen nodes, renumbered, and the edges among them."""
     new = np.cumsum(keep) - 1
     both = keep[graph.sources] & keep[graph.targets]
-    names = None if graph.names is None else [graph.names[i] for i in np.flatnonzero(keep)]
+    names = None if graph.names is None else [graph.names[i] for i in np.flatnonzero(keep).tolist()]
     return DiGraph.from_arrays(new[graph.sources[both]], new[graph.targets[both]], names=names)
