@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol
 import tyro
 
 from timelike._version import __version__
+from timelike.commands.datasets import Datasets
 
 ABOUT = "Directed graph embeddings in spacetimes. `timelike --version` prints the version."
 
@@ -79,7 +80,10 @@ def _check_picture(path: Path) -> None:
 
 
 #: The one list of subcommands: name → class.
-COMMANDS: dict[str, type[Command]] = {"demo": Demo}
+COMMANDS: dict[str, type[Command]] = {
+    "demo": Demo,
+    "datasets": Datasets,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

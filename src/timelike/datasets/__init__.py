@@ -1,6 +1,34 @@
-"""Graphs made on the spot: the paper's toys and the duplication-divergence model."""
+"""Data sets by name, and the functions that make them."""
 
+from timelike.datasets.closure import transitive_closure
+from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
-from timelike.datasets.toy import chain, cycle, transitive_chain, tripartite
+from timelike.datasets.export import export
+from timelike.datasets.families import grid, random_dag, tree
+from timelike.datasets.registry import DATASETS, Dataset, load
+from timelike.datasets.rmat import rmat, rmat_to_parquet
+from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
+from timelike.datasets.wordnet_split import WordNetSplit, wordnet_split
 
-__all__ = ["chain", "cycle", "duplication_divergence", "transitive_chain", "tripartite"]
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "Dream5",
+    "WordNetSplit",
+    "chain",
+    "cycle",
+    "dream5",
+    "duplication_divergence",
+    "export",
+    "grid",
+    "load",
+    "random_dag",
+    "rmat",
+    "rmat_to_parquet",
+    "three_node_chain",
+    "transitive_chain",
+    "transitive_closure",
+    "tree",
+    "tripartite",
+    "wordnet_split",
+]

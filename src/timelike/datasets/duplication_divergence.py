@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from timelike.graph import DiGraph
+from timelike.checks import whole_number
+from timelike.graph import DiGraph, checked_pairs
 
 SEED_GRAPHS = {
     "cycle": [(0, 1), (1, 2), (2, 0)],
@@ -18,33 +21,62 @@ def duplication_divergence(
     nodes: int = 100,
     p1: float = 0.7,
     p2: float = 0.7,
-    start: str | list[tuple[int, int]] = "cycle",
+    start: str | DiGraph | Sequence[tuple[int, int]] = "cycle",
 ) -> DiGraph:
     """Grow a graph by copying random nodes, with the paper's settings by default.
 
     Each copy inherits every in-edge and out-edge of its original, direction kept, with probability
     `p1` each, and is linked to the original, in one direction, with probability `p2`. The paper
     starts from "a fully connected directed 3-node graph": `start="cycle"` is a directed 3-cycle,
-    "complete" has all 6 edges, "dag" stays acyclic; or give your own list of edges.
+    "complete" has all 6 edges, "dag" stays acyclic; or give your own graph or list of edges.
 
     The link to the original points from the copy to the original, so that a DAG stays a DAG.
+    Memory grows with the edges, time with nodes² (random numbers).
     """
     for name, p in (("p1", p1), ("p2", p2)):
         if not 0 <= p <= 1:
             raise ValueError(f"{name} is {p!r}; it must be a probability in [0, 1]")
-    if isinstance(start, str) and start not in SEED_GRAPHS:
-        raise ValueError(f"start is {start!r}; it must be one of {', '.join(SEED_GRAPHS)} or a list of edges")
-    first = SEED_GRAPHS[start] if isinstance(start, str) else start
-    size = 1 + max(max(edge) for edge in first)
-    if nodes < size:
+    first = _start(start)
+    size = first.num_nodes
+    if whole_number("nodes", nodes) < size:
         raise ValueError(f"nodes is {nodes}; it must be at least the {size} nodes of the seed graph")
-    rng = np.random.default_rng(seed)
-    adjacency = np.zeros((nodes, nodes), bool)
-    adjacency[tuple(np.array(first).T)] = True
+    rng = np.random.default_rng(whole_number("seed", seed))
+    targets: list[list[int]] = [[] for _ in range(nodes)]
+    sources: list[list[int]] = [[] for _ in range(nodes)]
+
+    def link(s: int, t: int) -> None:
+        targets[s].append(t)
+        sources[t].append(s)
+
+    for s, t in zip(first.sources.tolist(), first.targets.tolist(), strict=True):
+        link(s, t)
     for new in range(size, nodes):
-        old = rng.integers(new)
-        adjacency[new, :new] = adjacency[old, :new] & (rng.random(new) < p1)
-        adjacency[:new, new] = adjacency[:new, old] & (rng.random(new) < p1)
-        adjacency[new, old] |= rng.random() < p2
-    sources, targets = np.nonzero(adjacency)
-    return DiGraph.from_arrays(sources, targets, nodes)
+        old = int(rng.integers(new))
+        after, before = (_some(side[old], rng.random(new) < p1) for side in (targets, sources))
+        if rng.random() < p2 and old not in after:
+            after.append(old)
+        for t in after:
+            link(new, t)
+        for s in before:
+            link(s, new)
+    flat = np.array([t for row in targets for t in row], np.int32)
+    return DiGraph.from_arrays(np.repeat(np.arange(nodes), [len(row) for row in targets]), flat, nodes)
+
+
+def _some(nodes: list[int], chosen: np.ndarray) -> list[int]:
+    return [node for node in nodes if chosen[node]]
+
+
+def _start(start: str | DiGraph | Sequence[tuple[int, int]]) -> DiGraph:
+    if isinstance(start, DiGraph):
+        graph = start
+    elif not isinstance(start, str):
+        graph = DiGraph.from_arrays(*checked_pairs(start, None, "start").T)
+    elif start in SEED_GRAPHS:
+        graph = DiGraph.from_arrays(*np.array(SEED_GRAPHS[start]).T)
+    else:
+        known = ", ".join(SEED_GRAPHS)
+        raise ValueError(f"start is {start!r}; it must be one of {known}, a graph or a list of edges")
+    if graph.num_nodes == 0:
+        raise ValueError("start has no node; there is nothing to copy")
+    return graph

@@ -1,0 +1,1 @@
+"""Subcommands of `timelike`, one module each."""

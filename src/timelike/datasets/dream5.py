@@ -1,0 +1,88 @@
+"""The gold standards of the DREAM5 network-inference challenge (Marbach et al., Nature Methods 2012)."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from timelike.datasets.files import Published, locate
+from timelike.graph import DiGraph
+
+HOME = (
+    "https://doi.org/10.5281/zenodo.17854236 (1_Challenge_Data_Supplement.zip), "
+    "Synapse syn2787209 and the supplement of doi:10.1038/nmeth.2016"
+)
+ARCHIVE = "doi:10.5281/zenodo.17854236/1_Challenge_Data_Supplement.zip"
+MD5 = "md5:fabfb9cbba5761d29d681e752a45df75"
+
+
+def _files(network: int, *sha256: str) -> tuple[Published, ...]:
+    gold = f"DREAM5_NetworkInference_GoldStandard_Network{network}.tsv"
+    names = (gold, f"net{network}_gene_ids.tsv", f"net{network}_transcription_factors.tsv")
+    known = zip(names, sha256, strict=True)
+    return tuple(Published("dream5", name, digest, HOME, ARCHIVE, MD5) for name, digest in known)
+
+
+#: Network → its gold standard, gene names and transcription factors.
+FILES = {
+    "in-silico": _files(
+        1,
+        "2b5b808846e553e229723cb50f0be324f0250e722965665978aeda6c7fc12703",
+        "f41956bef3bcf8a4c633eb59d6d7265bae0e6f9eae5f6bc645cf31870a9cc832",
+        "ce9ab43c396fbdb0a02091127b895b71689295bff8bc167f25a1b55d92b77478",
+    ),
+    "ecoli": _files(
+        3,
+        "657c9d413e24279466df6ed3219c12c42b59068b0d4d92b28ed4f1e078ba78d3",
+        "a3fa4f3690c26774492591a3fcd303b21678df333e908c10e27cd6a53a73dcd9",
+        "69dff62d76c1cf5cb45ecfa4301734b8c4885bd8cdbc0d1d1a824fab7ab8cd5b",
+    ),
+    "yeast": _files(
+        4,
+        "8a2dfa1278c062e73b6b4511d0d84b055f3982e467e92a48467b05574ea9a0a0",
+        "d1dc1164385c1d5c23d0292dd87348a4b820fe460304bcc6fe620daf586236b1",
+        "5f5f488db34dee0e895b3eba31ee73d8aa7c0c37c297bcd2331270407196523d",
+    ),
+}
+
+
+class Dream5(NamedTuple):
+    """A network of regulator → target edges, with what its gold standard says besides."""
+
+    graph: DiGraph
+    """The genes with an edge, by name, and the edges."""
+
+    non_edges: np.ndarray
+    """The (n, 2) pairs regulator, target that the gold standard lists as no edges, as node numbers."""
+
+    regulators: np.ndarray
+    """The numbers of the nodes that the challenge lists as transcription factors."""
+
+
+def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
+    """Load "in-silico", "ecoli" or "yeast".
+
+    Nodes are the genes of the edges, in the order of the challenge's anonymous ids (G1, G2, …) and
+    under their real names (`lexA`, not `G120`). All listed non-edges lie between those genes, and
+    no name occurs twice. The challenge names more transcription factors than have edges; those
+    outside the network are left out of `regulators`.
+    """
+    import polars as pl
+
+    if network not in FILES:
+        raise ValueError(f"network is {network!r}; it must be one of {', '.join(FILES)}")
+    gold, genes, factors = (locate(file, data_dir) for file in FILES[network])
+    read = partial(pl.read_csv, separator="\t", has_header=False, comment_prefix="#")
+    number = pl.col("regulator", "target").str.strip_prefix("G").cast(pl.Int32)
+    rows = read(gold, new_columns=["regulator", "target", "label"]).with_columns(number).to_numpy()
+    names = read(genes, new_columns=["id", "name"])["name"].to_list()
+    listed = np.array([int(line.removeprefix("G")) for line in factors.read_text().split()])
+    linked = rows[:, 2] == 1
+    ids = np.unique(rows[linked, :2])
+    pairs = np.searchsorted(ids, rows[:, :2]).astype(np.int32)
+    sources, targets = pairs[linked].T
+    graph = DiGraph.from_arrays(sources, targets, names=[names[i - 1] for i in ids])
+    return Dream5(graph, pairs[~linked], np.flatnonzero(np.isin(ids, listed)).astype(np.int32))

@@ -1,0 +1,75 @@
+"""Write a data set to an edge file, under the names of its nodes."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.datasets.registry import load, resolve
+from timelike.datasets.rmat import rmat, rmat_to_parquet
+from timelike.graph import DiGraph
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Endings of edge files → what separates their columns (None: Parquet).
+ENDINGS = {".tsv": "\t", ".csv": ",", ".tsv.gz": "\t", ".csv.gz": ",", ".parquet": None}
+
+
+def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None) -> dict[str, Any]:
+    """Write a data set as columns `source`, `target` and, where there are weights, `weight`.
+
+    The ending of `out` is the format: .tsv, .csv, both also with .gz, or .parquet. R-MAT graphs go
+    to Parquet in pieces, in bounded memory and with repeated edges. Returns how many edges were
+    written, and how many nodes have no edge and so are not in the file (None if that is not known).
+    """
+    path = _checked(Path(out))
+    dataset, parameters = resolve(name)
+    if dataset.make is rmat and path.suffix == ".parquet":
+        scale, *rest = {**dataset.parameters, **parameters}.values()
+        return {"edges": rmat_to_parquet(path, scale, *rest), "isolated": None}
+    graph = load(name, data_dir)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        _write(_frame(graph), part, path.name)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    linked = np.zeros(graph.num_nodes, bool)
+    linked[graph.sources] = linked[graph.targets] = True
+    return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
+
+
+def _checked(path: Path) -> Path:
+    """Better before the work than after it."""
+    if not path.name.endswith(tuple(ENDINGS)):
+        raise ValueError(f"--out is {path}; its ending must be one of {', '.join(ENDINGS)}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"--out is {path}; there is no folder {path.parent}, make it first")
+    return path
+
+
+def _frame(graph: DiGraph) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {"source": pl.Series(graph.sources), "target": pl.Series(graph.targets)}
+    if graph.names is not None:
+        names = pl.Series([str(name) for name in graph.names])
+        columns = {key: names.gather(number) for key, number in columns.items()}
+    if graph.weights is not None:
+        columns["weight"] = pl.Series(graph.weights)
+    return pl.DataFrame(columns)
+
+
+def _write(frame: pl.DataFrame, path: Path, name: str) -> None:
+    separator = next(ENDINGS[ending] for ending in sorted(ENDINGS, key=len)[::-1] if name.endswith(ending))
+    if separator is None:
+        frame.write_parquet(path)
+        return
+    opener: Any = gzip.open if name.endswith(".gz") else open
+    with opener(path, "wb") as file:
+        frame.write_csv(file, separator=separator)
