@@ -120,7 +120,7 @@ def evaluate(
         from timelike.split import Split  # which is made of LabelledPairs
 
         instance("pairs", pairs, Split, "split_edges(graph), or LabelledPairs.build(positives, negatives)")
-        _same_nodes(scorer, pairs.train)
+        same_nodes(scorer, pairs.train)
         valid = pairs.valid if valid is None else valid
         known = pairs.graph if known is None else known
         pairs = pairs.test
@@ -161,6 +161,13 @@ def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:
     return np.concatenate([np.zeros(0), *map(np.asarray, blocks)])
 
 
+def same_nodes(scorer: Any, graph: DiGraph) -> None:
+    """An embedding of other nodes would be scored without complaint, and wrongly."""
+    points = getattr(scorer, "points", None)
+    if points is not None and (len(points) != graph.num_nodes or scorer.names != graph.names):
+        raise ValueError(f"{scorer!r} and {graph} have different nodes, or in another order")
+
+
 def _threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
     """A threshold on the scores, and a word on where it comes from."""
     if valid is not None and len(valid.labels):
@@ -183,10 +190,3 @@ def _direction_accuracy(
     if not one_way.any():
         return None
     return metrics.direction_accuracy(forward[one_way], score_pairs(scorer, t[one_way], s[one_way]))
-
-
-def _same_nodes(scorer: Any, graph: DiGraph) -> None:
-    """An embedding of other nodes would be scored without complaint, and wrongly."""
-    points = getattr(scorer, "points", None)
-    if points is not None and (len(points) != graph.num_nodes or scorer.names != graph.names):
-        raise ValueError(f"{scorer!r} and {graph} have different nodes, or in another order")

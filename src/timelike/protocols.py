@@ -49,6 +49,7 @@ def draw_non_edges(
         raise ValueError(f"protocol is {show(protocol)}; it must be one of {', '.join(PROTOCOLS)}")
     whole_number("ratio", ratio, 1)
     known = checked_pairs(positives, graph.num_nodes, "positives")
+    listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     if not len(known):
         return np.zeros((0, 2), np.int32)
     return PROTOCOLS[protocol](Request(graph, known, ratio, np.random.default_rng(seed), listed))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike.evaluate import score_pairs
+from timelike.evaluate import same_nodes, score_pairs
 from timelike.graph import DiGraph, checked_pairs
 from timelike.metrics import resolve_ties
 from timelike.model import Model
@@ -28,6 +28,7 @@ def rank_targets(scorer: Any, edges: np.ndarray, known: DiGraph, ties: str = "re
     Left out are s itself and the other edges of s in `known`: it is no mistake to rank an edge
     high. Ties are resolved as in `metrics.ranks`; `scorer` is an `Embedding` or what `evaluate` takes.
     """
+    same_nodes(scorer, known)
     pairs = checked_pairs(edges, known.num_nodes, "edges")
     order = np.argsort(pairs[:, 0], kind="stable")
     sources, starts = np.unique(pairs[order, 0], return_index=True)
