@@ -30,20 +30,27 @@ ENTRIES = 1 << 23
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DegreeProduct:
-    """out-degree(s) · in-degree(t): hubs are linked to hubs."""
+    """(out-degree(s) + 1) · (in-degree(t) + 1): hubs are linked to hubs.
+
+    Without the 1 a node whose only edge is held out would count for nothing, whatever the other end:
+    a baseline that is easy to beat.
+    """
 
     graph: DiGraph
 
     @cached_property
     def _degrees(self) -> tuple[np.ndarray, np.ndarray]:
-        n = self.graph.num_nodes
-        return np.bincount(self.graph.sources, minlength=n), np.bincount(self.graph.targets, minlength=n)
+        leaving, entering = (
+            np.bincount(ends, minlength=self.graph.num_nodes) + 1.0
+            for ends in (self.graph.sources, self.graph.targets)
+        )
+        return leaving, entering
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
         leaving, entering = self._degrees
         s, t = _ends(self.graph, sources, targets)
-        return leaving[s] * entering[t].astype(float)
+        return leaving[s] * entering[t]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ KEYS = [
 def embed(model=None, names=None):
     model = Model(Minkowski(3), TripleFermiDirac()) if model is None else model
     rng = np.random.default_rng(0)
-    points = rng.normal(size=(100, model.manifold.ambient_dim)).astype(np.float32)
+    points = rng.normal(0, 0.3, (100, model.manifold.ambient_dim)).astype(np.float32)
     return Embedding(model, points, names, {}, {})
 
 
