@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike import metrics
 from timelike.checks import instance, show
-from timelike.graph import DiGraph, checked_pairs
+from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 
 if TYPE_CHECKING:
@@ -164,7 +164,10 @@ def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:
 def same_nodes(scorer: Any, graph: DiGraph) -> None:
     """An embedding of other nodes would be scored without complaint, and wrongly."""
     points = getattr(scorer, "points", None)
-    if points is not None and (len(points) != graph.num_nodes or scorer.names != graph.names):
+    if points is None:
+        return
+    mine, theirs = (None if names is None else list(names) for names in (scorer.names, graph.names))
+    if len(points) != graph.num_nodes or mine != theirs:
         raise ValueError(f"{scorer!r} and {graph} have different nodes, or in another order")
 
 
@@ -186,7 +189,8 @@ def _direction_accuracy(
     s, t = np.asarray(pairs.sources)[labels], np.asarray(pairs.targets)[labels]
     one_way = (s != t) & ~DiGraph.from_arrays(s, t).has_edges(t, s)
     if known is not None:
-        one_way &= ~known.has_edges(t, s)
+        ends = (checked_nodes(nodes, known.num_nodes, "known") for nodes in (t, s))
+        one_way &= ~known.has_edges(*ends)
     if not one_way.any():
         return None
     return metrics.direction_accuracy(forward[one_way], score_pairs(scorer, t[one_way], s[one_way]))
