@@ -189,7 +189,7 @@ def _direction_accuracy(
     s, t = np.asarray(pairs.sources)[labels], np.asarray(pairs.targets)[labels]
     one_way = (s != t) & ~DiGraph.from_arrays(s, t).has_edges(t, s)
     if known is not None:
-        ends = (checked_nodes(nodes, known.num_nodes, "known") for nodes in (t, s))
+        ends = (checked_nodes(nodes, known.num_nodes, "known is too small: pairs") for nodes in (t, s))
         one_way &= ~known.has_edges(*ends)
     if not one_way.any():
         return None

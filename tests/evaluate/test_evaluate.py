@@ -138,7 +138,7 @@ def test_direction_is_tested_where_there_is_one():
     known = DiGraph.from_arrays([6], [5])  # so 5 → 6 goes both ways
     assert evaluate(backwards, pairs, known=known).direction_accuracy == 1
     assert evaluate(later, LabelledPairs.build(edges[:2], [[0, 2]])).direction_accuracy is None
-    with pytest.raises(ValueError, match="known has node 6; there are nodes 0 to 4"):
+    with pytest.raises(ValueError, match="known is too small: pairs has node 6; there are nodes 0 to 4"):
         evaluate(later, pairs, known=chain(5))
 
 
