@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +159,7 @@ def evaluate_baselines(
     *,
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
-    names: Sequence[str] = UNTRAINED,
+    names: Collection[str] = UNTRAINED,
 ) -> dict[str, Evaluation]:
     """Baselines made from the training graph, each evaluated like a model with the same arguments."""
     unknown = [name for name in names if name not in BASELINES]
