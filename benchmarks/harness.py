@@ -87,7 +87,7 @@ def duplication_divergence() -> Any:
     """The training edges (85%) of a 100-node duplication-divergence graph."""
     from timelike import datasets, split
 
-    return split.hold_out(datasets.duplication_divergence(17), 0.15)[0]
+    return split.split_edges(datasets.duplication_divergence(17), valid=0, test=0.15).train
 
 
 def dream5(data_dir: Path) -> tuple[str, Any]:
@@ -97,11 +97,12 @@ def dream5(data_dir: Path) -> tuple[str, Any]:
 
     file = data_dir / DREAM5
     if not file.exists():
-        return "random graph of DREAM5's size", split.hold_out(random_graph(1565, 4012), 0.15)[0]
+        made = random_graph(1565, 4012)
+        return "random graph of DREAM5's size", split.split_edges(made, valid=0, test=0.15).train
     rows = [line.split() for line in file.read_text().splitlines()]
     nodes = {name: None for a, b, _ in rows for name in (a, b)}
     graph = DiGraph.from_edges([(a, b) for a, b, label in rows if label == "1"], nodes)
-    return "DREAM5 in silico", split.hold_out(graph, 0.15)[0]
+    return "DREAM5 in silico", split.split_edges(graph, valid=0, test=0.15).train
 
 
 def tfd(manifold: str, dim: int) -> Any:

@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING, Any
 from timelike._version import __version__
 
 if TYPE_CHECKING:
-    from timelike import datasets, likelihoods, manifolds, numerics, plot, split
+    from timelike import (
+        baselines,
+        compare,
+        datasets,
+        evaluate,
+        likelihoods,
+        manifolds,
+        metrics,
+        numerics,
+        plot,
+        protocols,
+        ranking,
+        split,
+    )
     from timelike._struct import from_real, to_real
     from timelike.checkpoint import Checkpointing
     from timelike.config import Config
@@ -28,7 +41,20 @@ if TYPE_CHECKING:
     from timelike.sweeps import Sweep, sweep
     from timelike.training import DivergedError, InterruptedTraining, train
 
-_MODULES = ("datasets", "likelihoods", "manifolds", "numerics", "plot", "split")
+_MODULES = (
+    "baselines",
+    "compare",
+    "datasets",
+    "evaluate",
+    "likelihoods",
+    "manifolds",
+    "metrics",
+    "numerics",
+    "plot",
+    "protocols",
+    "ranking",
+    "split",
+)
 _HOMES = {
     "_struct": ("from_real", "to_real"),
     "checkpoint": ("Checkpointing",),
@@ -59,12 +85,18 @@ __all__ = [
     "ReadSummary",
     "Sweep",
     "__version__",
+    "baselines",
+    "compare",
     "datasets",
+    "evaluate",
     "from_real",
     "likelihoods",
     "manifolds",
+    "metrics",
     "numerics",
     "plot",
+    "protocols",
+    "ranking",
     "read",
     "split",
     "sweep",

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
 from timelike.checks import positive_number, whole_number
+from timelike.files import read_tensors, write_tensors
 
 
 class Checkpoint(NamedTuple):
@@ -26,30 +25,16 @@ class Checkpoint(NamedTuple):
 
 
 def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict[str, Any]) -> None:
-    """Write a run to `path`. A crash at any moment leaves the old file or the new one, never half of one."""
+    """Write a run to `path`, whole or not at all."""
     tensors = {f"state{jax.tree_util.keystr(k)}": np.asarray(x) for k, x in _leaves(state)}
     tensors |= {f"history.{name}": np.asarray(values) for name, values in history.items()}
-    metadata = {"settings": json.dumps(settings, sort_keys=True)}
-    temporary = path.with_name(f".{path.name}.tmp")  # one name, so that a killed run leaves one at most
-    try:
-        with open(temporary, "wb") as file:
-            file.write(save({k: np.asarray(x, order="C") for k, x in tensors.items()}, metadata))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_tensors(path, tensors, {"settings": settings})
 
 
 def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
     """Read a run back. `like` gives the structure; `settings` must be those it was started with."""
-    try:
-        with safe_open(path, framework="numpy") as file:
-            stored = json.loads((file.metadata() or {}).get("settings", "null"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(f"{path} is not a readable checkpoint ({error}); delete it to start over") from None
-    _check_settings(path, stored, json.loads(json.dumps(settings)))
+    tensors, about = read_tensors(path, "checkpoint", "delete it to start over")
+    _check_settings(path, about.get("settings"), json.loads(json.dumps(settings)))
     leaves = []
     for key, leaf in _leaves(like):
         value = tensors.get(f"state{jax.tree_util.keystr(key)}")

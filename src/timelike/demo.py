@@ -13,7 +13,7 @@ from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import CylindricalMinkowski, Euclidean
 from timelike.model import Model
 from timelike.plot import panels, styled
-from timelike.split import evaluation_pairs, hold_out
+from timelike.split import split_edges
 from timelike.sweeps import Sweep, sweep
 
 if TYPE_CHECKING:
@@ -46,16 +46,13 @@ class Demonstration(NamedTuple):
 def demonstrate(seeds: int = 5, epochs: int = 120, progress: bool | None = None) -> Demonstration:
     """Embed a duplication-divergence graph; 15 % of its edges are held out, 10 % of the rest validate."""
     graph = duplication_divergence(seed=17)
-    rest, test = hold_out(graph, 0.15, seed=0)
-    train, valid = hold_out(rest, 0.10, seed=1)
-    watched, unseen = evaluation_pairs(rest, valid, seed=2), evaluation_pairs(graph, test, seed=3)
+    split = split_edges(graph, valid=0.085, test=0.15)
 
     def run(model: Model) -> Sweep:
-        return sweep(
-            train, model, Config(epochs=epochs), None, seeds, valid=watched, test=unseen, progress=progress
-        )
+        config, valid, test = Config(epochs=epochs), split.valid, split.test
+        return sweep(split.train, model, config, None, seeds, valid=valid, test=test, progress=progress)
 
-    return Demonstration(graph, train, run(SPACETIME), run(BASELINE))
+    return Demonstration(graph, split.train, run(SPACETIME), run(BASELINE))
 
 
 def picture(result: Demonstration) -> Figure:

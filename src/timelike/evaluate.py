@@ -1,16 +1,28 @@
-"""Scores of link prediction that run on the device, inside a compiled epoch if need be."""
+"""How well a model tells edges from non-edges: all scores of it, and one on the device for each epoch."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import dataclasses
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike.graph import checked_pairs
+from timelike import metrics
+from timelike.checks import instance, show
+from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
+
+if TYPE_CHECKING:
+    from timelike.split import Split
+
+#: Hits@k is reported for these k, as in the Open Graph Benchmark.
+HITS = (20, 50, 100)
+
+#: Pairs scored at a time.
+BLOCK = 1 << 20
 
 
 class LabelledPairs(NamedTuple):
@@ -49,3 +61,136 @@ def average_precision(scores: Float[Array, "pairs"], labels: Bool[Array, "pairs"
     last = jnp.append(ranked[1:] != ranked[:-1], True)
     end = jax.lax.cummin(jnp.where(last, position - 1, scores.shape[0]), reverse=True)
     return jnp.sum(jnp.where(hits, precision[end], 0.0)) / jnp.sum(hits)
+
+
+class Scorer(Protocol):
+    """What can be evaluated: log-probabilities of edges, by node number.
+
+    A baseline that ranks but knows no probabilities has `score` instead, with the same arguments.
+    """
+
+    def log_prob(self, sources: np.ndarray, targets: np.ndarray, /) -> np.ndarray:
+        """log-probability of each edge sources[i] → targets[i]."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """Scores on one list of pairs. None: not defined here (a probability of a model that gives none)."""
+
+    average_precision: float
+    roc_auc: float
+    #: At `threshold`: an edge is predicted where the probability (a baseline's score) is at least that.
+    f1: float | None
+    threshold: float | None
+    #: Where the threshold comes from.
+    threshold_from: str
+    #: Hits@k and the mean reciprocal rank (ties "realistic") of each positive among all the negatives.
+    hits: dict[int, float]
+    mrr: float
+    nll: float | None
+    brier: float | None
+    #: Over positives whose reverse is no known edge.
+    direction_accuracy: float | None
+    positives: int
+    negatives: int
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Plain values under the names that the command line prints."""
+        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del found["threshold_from"]
+        hits = {f"hits@{k}": share for k, share in found.pop("hits").items()}
+        first = {name: found.pop(name) for name in ("average_precision", "roc_auc", "f1", "threshold")}
+        return {**first, **hits, **found}
+
+
+def evaluate(
+    scorer: Any,
+    pairs: Split | LabelledPairs,
+    *,
+    valid: LabelledPairs | None = None,
+    known: DiGraph | None = None,
+) -> Evaluation:
+    """Score an `Embedding`, a baseline or any `Scorer` on the test pairs of a split, or on given pairs.
+
+    The threshold of F1 is the best one on the validation pairs: those of the split, or `valid`.
+    Without any it is the probability ½ (for a baseline, which has no probabilities: none). The
+    direction of an edge is tested where its reverse is no edge of `known` (of the split's graph).
+    """
+    if not isinstance(pairs, LabelledPairs):
+        from timelike.split import Split  # which is made of LabelledPairs
+
+        instance("pairs", pairs, Split, "split_edges(graph), or LabelledPairs.build(positives, negatives)")
+        same_nodes(scorer, pairs.train)
+        valid = pairs.valid if valid is None else valid
+        known = pairs.graph if known is None else known
+        pairs = pairs.test
+    labels = np.asarray(pairs.labels)
+    if labels.all() or not labels.any():
+        raise ValueError(
+            f"pairs has {labels.sum()} positives of {labels.size}; an evaluation needs both kinds"
+        )
+    scores = score_pairs(scorer, pairs.sources, pairs.targets)
+    likely = hasattr(scorer, "log_prob")
+    threshold, threshold_from = _threshold(scorer, valid)
+    positives, negatives = scores[labels], scores[~labels]
+    return Evaluation(
+        average_precision=metrics.average_precision(scores, labels),
+        roc_auc=metrics.roc_auc(scores, labels),
+        f1=None if threshold is None else metrics.f1(scores, labels, threshold),
+        threshold=float(np.exp(threshold)) if likely and threshold is not None else threshold,
+        threshold_from=threshold_from,
+        hits={k: metrics.hits_at(k, positives, negatives) for k in HITS},
+        mrr=metrics.mean_reciprocal_rank(positives, negatives),
+        nll=metrics.nll(scores, labels) if likely else None,
+        brier=metrics.brier(scores, labels) if likely else None,
+        direction_accuracy=_direction_accuracy(scorer, pairs, positives, known),
+        positives=len(positives),
+        negatives=len(negatives),
+    )
+
+
+def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:
+    """Scores of pairs by node number, in blocks: log-probabilities, or what a baseline ranks by."""
+    if getattr(scorer, "names", None) is not None:  # an embedding that would look nodes up by name
+        scorer = dataclasses.replace(scorer, names=None)
+    function = getattr(scorer, "log_prob", None) or getattr(scorer, "score", None)
+    if function is None:
+        raise TypeError(f"{show(scorer)} cannot be evaluated; it needs log_prob(sources, targets)")
+    s, t = np.asarray(sources), np.asarray(targets)
+    blocks = [function(s[i : i + BLOCK], t[i : i + BLOCK]) for i in range(0, len(s), BLOCK)]
+    return np.concatenate([np.zeros(0), *map(np.asarray, blocks)])
+
+
+def same_nodes(scorer: Any, graph: DiGraph) -> None:
+    """An embedding of other nodes would be scored without complaint, and wrongly."""
+    points = getattr(scorer, "points", None)
+    if points is None:
+        return
+    mine, theirs = (None if names is None else list(names) for names in (scorer.names, graph.names))
+    if len(points) != graph.num_nodes or mine != theirs:
+        raise ValueError(f"{scorer!r} and {graph} have different nodes, or in another order")
+
+
+def _threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
+    """A threshold on the scores, and a word on where it comes from."""
+    if valid is not None and len(valid.labels):
+        scores = score_pairs(scorer, valid.sources, valid.targets)
+        return metrics.best_f1_threshold(scores, np.asarray(valid.labels)), "best F1 on validation pairs"
+    if hasattr(scorer, "log_prob"):
+        return float(np.log(0.5)), "probability 1/2 (no validation pairs)"
+    return None, "none (no validation pairs, no probabilities)"
+
+
+def _direction_accuracy(
+    scorer: Any, pairs: LabelledPairs, forward: np.ndarray, known: DiGraph | None
+) -> float | None:
+    """Over the positives that have a direction: no loops, and the reverse is no known edge."""
+    labels = np.asarray(pairs.labels)
+    s, t = np.asarray(pairs.sources)[labels], np.asarray(pairs.targets)[labels]
+    one_way = (s != t) & ~DiGraph.from_arrays(s, t).has_edges(t, s)
+    if known is not None:
+        ends = (checked_nodes(nodes, known.num_nodes, "known is too small: pairs") for nodes in (t, s))
+        one_way &= ~known.has_edges(*ends)
+    if not one_way.any():
+        return None
+    return metrics.direction_accuracy(forward[one_way], score_pairs(scorer, t[one_way], s[one_way]))

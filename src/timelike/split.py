@@ -1,44 +1,262 @@
-"""Hold out edges, and draw the non-edges to tell them from."""
+"""Hold out edges without leaks, and fix once what they are to be told from.
+
+What each part may depend on:
+
+- training: the training edges only;
+- validation: the training and validation edges (its non-edges may, by chance, be test edges, as for
+  somebody who does not know the test);
+- test: the whole graph.
+"""
 
 from __future__ import annotations
 
-import zlib
+import dataclasses
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from timelike.checks import show, whole_number
 from timelike.evaluate import LabelledPairs
-from timelike.graph import DiGraph
+from timelike.files import read_tensors, write_tensors
+from timelike.graph import DiGraph, checked_pairs
+from timelike.parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
+from timelike.protocols import check_listed, draw_non_edges
+
+SCHEMA = 1
 
 
-def hold_out(graph: DiGraph, fraction: float, seed: int = 0) -> tuple[DiGraph, np.ndarray]:
-    """The graph without a random share of its edges, and the (n, 2) edges taken out."""
-    if not 0 <= fraction < 1:
-        raise ValueError(f"fraction is {fraction!r}; it must lie in [0, 1)")
-    out = np.zeros(graph.num_edges, bool)
-    count = round(fraction * graph.num_edges)
-    out[np.random.default_rng(seed).choice(graph.num_edges, count, replace=False)] = True
-    held = np.stack([graph.sources[out], graph.targets[out]], axis=1)
-    return graph.subgraph(~out), held
+@dataclasses.dataclass(frozen=True, eq=False)
+class Split:
+    """A training graph, and held-out edges with the non-edges to tell them from, as (n, 2) arrays.
 
-
-def uniform_non_edges(graph: DiGraph, count: int, seed: int | list[int] = 0) -> np.ndarray:
-    """`count` random ordered pairs of different nodes that are no edges of `graph`, as (n, 2)."""
-    n = graph.num_nodes
-    if count and n * (n - 1) <= np.sum(graph.sources != graph.targets):
-        raise ValueError(f"{graph} has no non-edges to draw")
-    rng = np.random.default_rng(seed)
-    found = np.zeros((0, 2), np.int32)
-    while len(found) < count:
-        pairs = rng.integers(0, n, (2 * (count - len(found)) + 16, 2), dtype=np.int32)
-        good = (pairs[:, 0] != pairs[:, 1]) & ~graph.has_edges(pairs[:, 0], pairs[:, 1])
-        found = np.concatenate([found, pairs[good]])
-    return found[:count]
-
-
-def evaluation_pairs(graph: DiGraph, held: np.ndarray, ratio: int = 4, seed: int = 0) -> LabelledPairs:
-    """Held-out edges with `ratio` uniform non-edges each; `graph` is the whole graph, before the split.
-
-    Another set of edges gets other non-edges, also from the same seed.
+    `protocol` names how the non-edges were drawn and `how` the way edges were held out. `non_edges`
+    are those listed ones that no evaluation uses: what training may draw `Negatives(listed=…)` from.
+    Published splits that come as files are built with this constructor.
     """
-    stream = [seed, zlib.crc32(np.ascontiguousarray(held).tobytes())]
-    return LabelledPairs.build(held, uniform_non_edges(graph, ratio * len(held), stream))
+
+    train: DiGraph
+    valid_edges: np.ndarray
+    valid_non_edges: np.ndarray
+    test_edges: np.ndarray
+    test_non_edges: np.ndarray
+    protocol: str
+    seed: int = 0
+    how: str = "edges"
+    non_edges: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name.endswith("edges") and value is not None:
+                pairs = checked_pairs(value, self.train.num_nodes, f"Split: {field.name}")
+                object.__setattr__(self, field.name, pairs)
+
+    @cached_property
+    def valid(self) -> LabelledPairs:
+        """Validation edges and their non-edges, for `train(…, valid=…)`."""
+        return LabelledPairs.build(self.valid_edges, self.valid_non_edges)
+
+    @cached_property
+    def test(self) -> LabelledPairs:
+        """Test edges and their non-edges, for `evaluate`."""
+        return LabelledPairs.build(self.test_edges, self.test_non_edges)
+
+    @cached_property
+    def graph(self) -> DiGraph:
+        """All edges, held-out ones too, without weights."""
+        pairs = np.concatenate([_pairs(self.train), self.valid_edges, self.test_edges])
+        return DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], self.train.num_nodes, self.train.names)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and settings, as plain values."""
+        return {
+            "nodes": self.train.num_nodes,
+            "train_edges": self.train.num_edges,
+            **{
+                name: len(getattr(self, name))
+                for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges")
+            },
+            "protocol": self.protocol,
+            "how": self.how,
+            "seed": self.seed,
+        }
+
+    def bidirectional(self, ratio: int = 1) -> LabelledPairs:
+        """Which training edges also go back? Test edges that do, and reverses that are no edges.
+
+        Positives are the test edges t → s with s → t in training; negatives are the reverses of
+        training edges that go one way only in the whole graph, up to `ratio` for each positive.
+        """
+        whole_number("ratio", ratio, 1)
+        positives = self.test_edges[self.train.has_edges(self.test_edges[:, 1], self.test_edges[:, 0])]
+        positives = positives[positives[:, 0] != positives[:, 1]]
+        back = _pairs(self.train)[:, ::-1]
+        back = back[(back[:, 0] != back[:, 1]) & ~self.graph.has_edges(back[:, 0], back[:, 1])]
+        if not len(positives) or not len(back):
+            raise ValueError(f"{self} has no test edge that reverses a training edge, or only such edges")
+        count = min(len(back), ratio * len(positives))
+        chosen = np.random.default_rng([self.seed, 3]).choice(len(back), count, replace=False)
+        return LabelledPairs.build(positives, back[np.sort(chosen)])
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write everything to one file; its ending should be .safetensors."""
+        arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        about = {name: arrays.pop(name) for name in ("protocol", "seed", "how")}
+        graph = arrays.pop("train")
+        arrays |= {"sources": graph.sources, "targets": graph.targets, "weights": graph.weights}
+        names = None if graph.names is None else [_plain_name(name) for name in graph.names]
+        about |= {"schema": SCHEMA, "num_nodes": graph.num_nodes, "names": names}
+        write_tensors(Path(path), {k: x for k, x in arrays.items() if x is not None}, {"split": about})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Split:
+        """Read what `save` wrote."""
+        arrays, stored = read_tensors(Path(path), "split", "make it anew with split_edges and save it")
+        about = stored.get("split")
+        if not isinstance(about, dict) or about.pop("schema", None) != SCHEMA:
+            raise ValueError(f"{path} is not a split of this version of timelike; make it anew and save it")
+        try:
+            names, num_nodes = about.pop("names"), about.pop("num_nodes")
+            ends = arrays.pop("sources"), arrays.pop("targets")
+            train = DiGraph.from_arrays(*ends, num_nodes, names, arrays.pop("weights", None))
+            return cls(**{"train": train, **arrays, **about})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not a whole split ({error}); make it anew and save it") from None
+
+    def __repr__(self) -> str:
+        train, valid, test = self.train.num_edges, len(self.valid_edges), len(self.test_edges)
+        return f"Split({train:,} + {valid:,} + {test:,} edges by {self.how}, {self.protocol} non-edges)"
+
+
+def split_edges(
+    graph: DiGraph,
+    valid: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
+    *,
+    protocol: str = "uniform",
+    ratio: int = 4,
+    non_edges: np.ndarray | None = None,
+    connected: bool = False,
+    together: bool = False,
+    times: np.ndarray | None = None,
+    by: str = "edges",
+) -> Split:
+    """Hold out shares of the edges for validation and test, with `ratio` non-edges for each.
+
+    `protocol` is a name in `timelike.protocols.PROTOCOLS`; "listed" draws from `non_edges`, (n, 2).
+    A share > 0 is at least one edge. Which edges:
+
+    - `connected`: none whose loss would cut a weakly connected component of the graph apart;
+    - `together`: s → t and t → s are held out together, if at all (one edge more where that must be);
+    - `times`: not random but the latest, one time per edge in the graph's order (`in_edge_order`);
+      edges of the same time stay together, so the shares are met as nearly as they allow;
+    - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
+    """
+    shares = {"valid": _share("valid", valid), "test": _share("test", test)}
+    whole_number("seed", seed)
+    if by not in ("edges", "nodes"):
+        raise ValueError(f"by is {show(by)}; it must be one of edges, nodes")
+    chosen = {"times": times is not None, 'by="nodes"': by == "nodes", "connected": connected}
+    if sum(chosen.values()) > 1 or (together and not connected and any(chosen.values())):
+        asked = [name for name, on in {**chosen, "together": together}.items() if on]
+        raise ValueError(f"{' and '.join(asked)} exclude each other; only connected and together combine")
+    rng = np.random.default_rng([seed, 0])
+    if times is not None:
+        parts, how = by_time(graph, shares, times), "time"
+    elif by == "nodes":
+        parts, how = by_nodes(graph, shares, rng), "nodes"
+    else:
+        parts = by_chance(graph, shares, rng, connected, together)
+        how = ", ".join(["edges"] + ["connected"] * connected + ["reciprocal pairs together"] * together)
+    return _with_negatives(graph, parts, protocol, ratio, non_edges, [seed], how)
+
+
+def folds(
+    graph: DiGraph,
+    k: int = 5,
+    valid: float = 0.1,
+    seed: int = 0,
+    *,
+    protocol: str = "uniform",
+    ratio: int = 4,
+    non_edges: np.ndarray | None = None,
+    together: bool = False,
+) -> Iterator[Split]:
+    """`k` splits whose test edges are disjoint and together all edges; `valid` of all edges validate."""
+    whole_number("k", k, 2, graph.num_edges)
+    whole_number("seed", seed)
+    share = _share("valid", valid)
+    rows = into_folds(graph, k, share, np.random.default_rng([seed, 0]), together)
+    return (
+        _with_negatives(graph, parts, protocol, ratio, non_edges, [seed, i], f"fold {i + 1} of {k}")
+        for i, parts in enumerate(rows)
+    )
+
+
+def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np.ndarray:
+    """Values of listed edges (by node number) in the order of the graph; of repeated edges the first."""
+    s, t, array = np.asarray(sources), np.asarray(targets), np.asarray(values)
+    if not s.shape == t.shape == array.shape:
+        raise ValueError(f"sources, targets and values have {s.size}, {t.size} and {array.size} entries")
+    order = np.lexsort((t, s))
+    first = np.append(True, (np.diff(s[order]) != 0) | (np.diff(t[order]) != 0))[: len(order)]
+    kept = order[first]
+    if not np.array_equal(s[kept], graph.sources) or not np.array_equal(t[kept], graph.targets):
+        raise ValueError(f"the {len(kept)} listed edges are not those of {graph}")
+    return array[kept]
+
+
+def _with_negatives(
+    graph: DiGraph,
+    parts: np.ndarray,
+    protocol: str,
+    ratio: int,
+    non_edges: np.ndarray | None,
+    key: list[int],
+    how: str,
+) -> Split:
+    """Draw the non-edges of a split: those of validation without a look at the test edges."""
+    if (non_edges is not None) != (protocol == "listed"):
+        raise ValueError(f'non_edges and protocol="listed" go together; protocol is {show(protocol)}')
+    if not np.any(parts == TRAIN):
+        raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
+    edges = _pairs(graph)
+    valid, test = edges[parts == VALID], edges[parts == TEST]
+    left = None if non_edges is None else check_listed(graph, non_edges)
+    valid_non_edges = draw_non_edges(protocol, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
+    left = _without(left, valid_non_edges)
+    test_non_edges = draw_non_edges(protocol, graph, test, ratio, [*key, 2], left)
+    left = _without(left, test_non_edges)
+    train = graph.subgraph(parts == TRAIN)
+    return Split(train, valid, valid_non_edges, test, test_non_edges, protocol, key[0], how, left)
+
+
+def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
+    """The unique, sorted pairs that are not among those taken."""
+    if pairs is None or not len(taken):
+        return pairs
+    used = DiGraph.from_arrays(taken[:, 0], taken[:, 1], int(pairs.max()) + 1)
+    return pairs[~used.has_edges(pairs[:, 0], pairs[:, 1])]
+
+
+def _pairs(graph: DiGraph) -> np.ndarray:
+    return np.stack([graph.sources, graph.targets], axis=1)
+
+
+def _plain_name(name: Any) -> str | int | float:
+    value = name.item() if isinstance(name, np.generic) else name
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"node name {show(name)} cannot be written to a file; use text or whole numbers")
+    return value
+
+
+def _share(name: str, value: float) -> float:
+    if not isinstance(value, int | float) or not 0 <= value < 1:
+        raise ValueError(f"{name} is {show(value)}; it must be a share in [0, 1)")
+    return value

@@ -26,17 +26,13 @@ from timelike import (
 from timelike.datasets import chain, duplication_divergence
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
-from timelike.split import evaluation_pairs, hold_out
+from timelike.split import split_edges
 
 WHOLE = duplication_divergence(seed=1, nodes=25)
-REST, TEST_EDGES = hold_out(WHOLE, 0.15, seed=0)
-PART, VALID_EDGES = hold_out(REST, 0.15, seed=1)
+SPLIT = split_edges(WHOLE, valid=0.13, test=0.15)
 NAMES = tuple(f"gene{i}" for i in range(25))
-GRAPH = DiGraph.from_arrays(PART.sources, PART.targets, names=NAMES)
-PAIRS = {
-    "valid": evaluation_pairs(REST, VALID_EDGES, seed=2),
-    "test": evaluation_pairs(WHOLE, TEST_EDGES, seed=3),
-}
+GRAPH = DiGraph.from_arrays(SPLIT.train.sources, SPLIT.train.targets, names=NAMES)
+PAIRS = {"valid": SPLIT.valid, "test": SPLIT.test}
 MODEL = Model(Minkowski(3), TripleFermiDirac())
 CONFIG = Config(epochs=8, batch_size=8, learning_rate=0.1, burn_in=1)
 
@@ -68,8 +64,8 @@ def test_small_graphs(graph):
 
 
 def test_no_validation_edges_is_no_validation():
-    graph, held = hold_out(ODD["one edge, isolated nodes"], 0.0)
-    found = train(graph, MODEL, LARGE_BATCH, valid=evaluation_pairs(graph, held))
+    split = split_edges(ODD["one edge, isolated nodes"], valid=0, test=0)
+    found = train(split.train, MODEL, LARGE_BATCH, valid=split.valid)
     assert found.info["selected_by"] == "last epoch"
     assert "valid_ap" not in found.info
     assert np.isnan(found.history["valid_ap"]).all()

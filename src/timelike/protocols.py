@@ -1,0 +1,173 @@
+"""Evaluation negatives: what held-out edges are to be told from, by named protocols.
+
+A protocol says what a score means. Against `uniform` non-edges it is enough to know who has many
+edges; against `reversed` edges it is not enough to know who is near whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from timelike.checks import show, whole_number
+from timelike.graph import DiGraph, checked_pairs
+
+#: Draws are repeated at most this often, in batches that grow to this size. A graph with so few
+#: non-edges that they are not found by then has too few for an evaluation.
+MAX_ROUNDS, MAX_BATCH = 100, 1 << 20
+
+#: One end is replaced at random so often; ends that are still linked to every draw are hubs, for
+#: which what is left is listed.
+REDRAWS = 16
+
+
+class Request(NamedTuple):
+    """What a protocol is asked for: non-edges of `graph` to go with some of its edges."""
+
+    graph: DiGraph
+    positives: np.ndarray
+    ratio: int
+    rng: np.random.Generator
+    listed: np.ndarray | None
+
+
+def draw_non_edges(
+    protocol: str,
+    graph: DiGraph,
+    positives: np.ndarray,
+    ratio: int = 4,
+    seed: int | list[int] = 0,
+    listed: np.ndarray | None = None,
+) -> np.ndarray:
+    """Non-edges of `graph` to go with `positives`, `ratio` each, as an (m, 2) array.
+
+    `protocol` is a name in `PROTOCOLS`. `listed` non-edges are drawn without replacement.
+    """
+    if protocol not in PROTOCOLS:
+        raise ValueError(f"protocol is {show(protocol)}; it must be one of {', '.join(PROTOCOLS)}")
+    whole_number("ratio", ratio, 1)
+    known = checked_pairs(positives, graph.num_nodes, "positives")
+    listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
+    if not len(known):
+        return np.zeros((0, 2), np.int32)
+    return PROTOCOLS[protocol](Request(graph, known, ratio, np.random.default_rng(seed), listed))
+
+
+def uniform(ask: Request) -> np.ndarray:
+    """Any two different nodes."""
+    n = ask.graph.num_nodes
+
+    def propose(count: int) -> np.ndarray:
+        return ask.rng.integers(0, n, (count, 2), dtype=np.int32)
+
+    return _draw_again("uniform", ask, n * (n - 1), propose)
+
+
+def degree_matched(ask: Request) -> np.ndarray:
+    """The source of one random edge with the target of another: nodes come as often as in edges."""
+    graph = ask.graph
+
+    def propose(count: int) -> np.ndarray:
+        i, j = ask.rng.integers(0, graph.num_edges, (2, count))
+        return np.stack([graph.sources[i], graph.targets[j]], axis=1)
+
+    sources, targets = np.unique(graph.sources), np.unique(graph.targets)
+    pairs = len(sources) * len(targets) - len(np.intersect1d(sources, targets))
+    return _draw_again("degree", ask, pairs, propose)
+
+
+def corrupt_target(ask: Request) -> np.ndarray:
+    """The edge with another target."""
+    return _replace_targets("corrupt-target", "points to", ask)
+
+
+def corrupt_source(ask: Request) -> np.ndarray:
+    """The edge with another source."""
+    graph = ask.graph
+    turned = DiGraph.from_arrays(graph.targets, graph.sources, graph.num_nodes, graph.names)
+    ask = ask._replace(graph=turned, positives=ask.positives[:, ::-1])
+    return _replace_targets("corrupt-source", "is pointed to by", ask)[:, ::-1]
+
+
+def reversed_edges(ask: Request) -> np.ndarray:
+    """The edge backwards, where that is no edge: one for each, whatever the ratio."""
+    back = ask.positives[:, ::-1]
+    found = back[(back[:, 0] != back[:, 1]) & ~ask.graph.has_edges(back[:, 0], back[:, 1])]
+    if not len(found):
+        raise ValueError(
+            f"reversed: every one of the {len(back)} held-out edges goes both ways; use another protocol"
+        )
+    return found
+
+
+def listed_non_edges(ask: Request) -> np.ndarray:
+    """Pairs from a given list, each at most once."""
+    if ask.listed is None:
+        raise ValueError("listed: no non_edges were given to draw from")
+    wanted = ask.ratio * len(ask.positives)
+    if wanted > len(ask.listed):
+        raise ValueError(
+            f"listed: {ask.ratio} × {len(ask.positives)} non-edges are wanted and {len(ask.listed)} are left "
+            "of those listed; lower the ratio or hold out fewer edges"
+        )
+    return ask.listed[np.sort(ask.rng.choice(len(ask.listed), wanted, replace=False))]
+
+
+#: The one list of protocols: name → function.
+PROTOCOLS: dict[str, Callable[[Request], np.ndarray]] = {
+    "uniform": uniform,
+    "listed": listed_non_edges,
+    "corrupt-target": corrupt_target,
+    "corrupt-source": corrupt_source,
+    "reversed": reversed_edges,
+    "degree": degree_matched,
+}
+
+
+def check_listed(graph: DiGraph, non_edges: np.ndarray) -> np.ndarray:
+    """The listed non-edges, or an error that names one that is an edge."""
+    listed = checked_pairs(non_edges, graph.num_nodes, "non_edges")
+    wrong = np.flatnonzero(graph.has_edges(listed[:, 0], listed[:, 1]))
+    if len(wrong):
+        s, t = (graph.name(node) for node in listed[wrong[0]])
+        raise ValueError(f"non_edges[{wrong[0]}] is {s!r} → {t!r}, which is an edge ({len(wrong)} such)")
+    return np.unique(listed, axis=0)
+
+
+def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) -> np.ndarray:
+    """Proposals that are no edges and no loops; `pairs` different ones can be proposed, edges included."""
+    graph, wanted = ask.graph, ask.ratio * len(ask.positives)
+    found, batch = [np.zeros((0, 2), np.int32)], 2 * wanted + 64
+    rounds = MAX_ROUNDS if pairs > np.sum(graph.sources != graph.targets) else 0
+    for _ in range(rounds):
+        drawn = propose(batch)
+        good = (drawn[:, 0] != drawn[:, 1]) & ~graph.has_edges(drawn[:, 0], drawn[:, 1])
+        found.append(drawn[good])
+        if sum(map(len, found)) >= wanted:
+            return np.concatenate(found)[:wanted]
+        batch = max(batch, min(2 * batch, MAX_BATCH))
+    few = "too few" if rounds else "no"
+    raise ValueError(f"{name}: {graph} has {few} non-edges to draw; use another protocol")
+
+
+def _replace_targets(name: str, says: str, ask: Request) -> np.ndarray:
+    graph, n = ask.graph, ask.graph.num_nodes
+    sources = np.repeat(ask.positives[:, 0], ask.ratio)
+    targets = np.zeros_like(sources)
+    left = np.arange(len(sources))
+    for _ in range(REDRAWS):
+        targets[left] = ask.rng.integers(0, n, len(left), dtype=np.int32)
+        s, t = sources[left], targets[left]
+        left = left[(s == t) | graph.has_edges(s, t)]
+    for source in np.unique(sources[left]):
+        row = graph.targets[graph.row_starts[source] : graph.row_starts[source + 1]]
+        free = np.setdiff1d(np.arange(n, dtype=np.int32), np.append(row, source))
+        if not len(free):
+            raise ValueError(
+                f"{name}: node {graph.name(source)!r} {says} every other node; use another protocol"
+            )
+        mine = left[sources[left] == source]
+        targets[mine] = ask.rng.choice(free, len(mine))
+    return np.stack([sources, targets], axis=1)

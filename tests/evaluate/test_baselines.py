@@ -1,0 +1,99 @@
+"""Baselines against dense matrices and networkx."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from any_graphs import random_graph
+
+from timelike import Config, DiGraph, baselines
+from timelike.baselines import (
+    BASELINES,
+    DegreeProduct,
+    Katz,
+    common_neighbours,
+    euclidean,
+    evaluate_baselines,
+)
+from timelike.datasets import chain, duplication_divergence
+from timelike.evaluate import evaluate
+from timelike.split import split_edges
+
+GRAPH = random_graph(40, 200)
+ALL = [x.reshape(-1) for x in np.indices((40, 40))]
+
+
+def dense(graph=GRAPH):
+    matrix = np.zeros((graph.num_nodes, graph.num_nodes))
+    matrix[graph.sources, graph.targets] = 1
+    return matrix
+
+
+def test_degree_product():
+    net = nx.DiGraph(zip(GRAPH.sources.tolist(), GRAPH.targets.tolist(), strict=True))
+    net.add_nodes_from(range(40))
+    expected = [
+        (net.out_degree(s) + 1) * (net.in_degree(t) + 1) for s, t in zip(*map(list, ALL), strict=True)
+    ]
+    assert DegreeProduct(GRAPH).score(*ALL).tolist() == expected
+
+
+def test_common_neighbours_follow_the_arrows():
+    expected = np.linalg.matrix_power(dense(), 2).reshape(-1)
+    assert np.array_equal(common_neighbours(GRAPH).score(*ALL), expected)
+    assert common_neighbours(chain(3)).score([0, 2, 0], [2, 0, 1]).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("entries", [1 << 23, 20_000, 500])
+def test_katz(monkeypatch, entries):
+    monkeypatch.setattr(baselines, "ENTRIES", entries)
+    for lengths in [(1, 2, 3, 4), (3,), (1, 5)]:
+        expected = sum(0.1**k * np.linalg.matrix_power(dense(), k) for k in lengths)
+        found = Katz(GRAPH, 0.1, lengths).score(*ALL)
+        np.testing.assert_allclose(found, expected.reshape(-1), rtol=1e-12)
+
+
+def test_truncated_katz_nears_the_whole_sum():
+    beta = 0.2 / np.abs(np.linalg.eigvals(dense())).max()
+    whole = np.linalg.inv(np.eye(40) - beta * dense()) - np.eye(40)
+    found = Katz(GRAPH, beta, tuple(range(1, 25))).score(*ALL)
+    np.testing.assert_allclose(found, whole.reshape(-1), rtol=1e-9, atol=1e-16)
+
+
+def test_empty_and_loops():
+    loop = DiGraph.from_arrays([0], [0], 3)
+    assert DegreeProduct(loop).score([0, 0, 1], [0, 1, 2]).tolist() == [4, 2, 1]
+    for make in (DegreeProduct, Katz, common_neighbours):
+        assert make(loop).score([0, 0, 1], [0, 1, 2]).argmax() == 0
+        assert make(loop).score([], []).shape == (0,)
+
+
+def test_all_go_through_the_same_evaluation():
+    split = split_edges(duplication_divergence(seed=17))
+    found = evaluate_baselines(split.train, split)
+    assert list(found) == ["degree product", "common neighbours", "Katz"]
+    assert found["degree product"] == evaluate(DegreeProduct(split.train), split)
+    by_hand = evaluate_baselines(split.train, split.test, valid=split.valid, known=split.graph)
+    assert by_hand == found
+    # Against uniform non-edges degrees alone do well; against degree-matched ones they cannot.
+    assert found["degree product"].average_precision > 0.4
+    matched = split_edges(duplication_divergence(seed=17), protocol="degree")
+    assert evaluate(DegreeProduct(matched.train), matched).roc_auc == pytest.approx(0.5, abs=0.1)
+    with pytest.raises(ValueError, match=r"names has 'katz'; baselines are degree product,.*Katz"):
+        evaluate_baselines(split.train, split, names=["katz"])
+
+
+def test_euclidean():
+    graph = duplication_divergence(seed=17, nodes=40)
+    split = split_edges(graph, valid=0.2)
+    found = euclidean(split.train, 3, Config(epochs=20, burn_in=2), valid=split.valid)
+    assert found.info["selected_by"] == "best validation AP"
+    assert evaluate(found, split).roc_auc > 0.55
+    assert "Euclidean" in BASELINES
+
+
+@pytest.mark.parametrize(
+    ("options", "says"), [({"beta": 0}, "Katz: beta is 0"), ({"lengths": (0, 1)}, "Katz: lengths is 0")]
+)
+def test_mistakes(options, says):
+    with pytest.raises(ValueError, match=says):
+        Katz(GRAPH, **options)

@@ -1,0 +1,112 @@
+"""Evaluation negatives: no edges, no loops, the right ends, the right frequencies."""
+
+import numpy as np
+import pytest
+from any_graphs import as_set, graphs, random_graph
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from timelike import DiGraph, protocols
+from timelike.datasets import duplication_divergence
+from timelike.protocols import PROTOCOLS, draw_non_edges
+
+GRAPH = duplication_divergence(seed=17)
+EDGES = np.stack([GRAPH.sources, GRAPH.targets], axis=1)
+NON_EDGES = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))) & ~np.eye(100, dtype=bool))
+
+
+def draw(protocol, positives=EDGES[::5], graph=GRAPH, **options):
+    listed = NON_EDGES if protocol == "listed" else None
+    return draw_non_edges(protocol, graph, positives, listed=listed, **options)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_they_are_no_edges_and_come_from_the_seed(protocol):
+    found = draw(protocol, ratio=3, seed=1)
+    assert found.dtype == np.int32
+    assert not as_set(found) & as_set(GRAPH)
+    assert (found[:, 0] != found[:, 1]).all()
+    assert len(found) == (3 * len(EDGES[::5]) if protocol != "reversed" else len(found))
+    assert np.array_equal(found, draw(protocol, ratio=3, seed=1))
+    assert protocol == "reversed" or not np.array_equal(found, draw(protocol, ratio=3, seed=2))
+    assert draw(protocol, positives=np.zeros((0, 2), int)).shape == (0, 2)
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs(least=3, most=9), st.sampled_from([p for p in PROTOCOLS if p != "listed"]), st.integers(0, 99))
+def test_in_any_graph_they_are_non_edges_or_refused(graph, protocol, seed):
+    edges = np.stack([graph.sources, graph.targets], axis=1)
+    try:
+        found = draw_non_edges(protocol, graph, edges, 2, seed)
+    except ValueError as error:
+        assume("every" not in str(error) and "non-edges to draw" not in str(error))
+        raise
+    assert len(found)
+    assert not as_set(found) & as_set(graph)
+    assert (found[:, 0] != found[:, 1]).all()
+
+
+def test_each_keeps_the_end_it_should():
+    kept = np.repeat(EDGES[::5], 4, axis=0)
+    assert np.array_equal(draw("corrupt-target")[:, 0], kept[:, 0])
+    assert np.array_equal(draw("corrupt-source")[:, 1], kept[:, 1])
+    back = {(t, s) for s, t in as_set(EDGES[::5])}
+    assert as_set(draw("reversed")) == back - as_set(GRAPH)
+    assert as_set(draw("listed")) <= as_set(NON_EDGES)
+    assert len(as_set(draw("listed"))) == 4 * len(EDGES[::5])
+
+
+def chi_squared(counts, expected):
+    used = expected > 0
+    assert not counts[~used].any()
+    return np.sum((counts - expected)[used] ** 2 / expected[used]) / used.sum()
+
+
+def test_frequencies():
+    """χ² per degree of freedom against the exact probabilities of all non-edges; 1 ± 0.1 by chance."""
+    graph = random_graph(40, 200)
+    free = ~graph.has_edges(*np.indices((40, 40))) & ~np.eye(40, dtype=bool)
+    leaving, entering = (np.bincount(x, minlength=40) for x in (graph.sources, graph.targets))
+    edges = np.stack([graph.sources, graph.targets], axis=1)
+    weights = {
+        "uniform": free * 1.0,
+        "degree": free * np.outer(leaving, entering),
+        "corrupt-target": free * (leaving / np.maximum(free.sum(axis=1), 1))[:, None],
+        "corrupt-source": free * (entering / np.maximum(free.sum(axis=0), 1)),
+    }
+    for protocol, weight in weights.items():
+        found = draw_non_edges(protocol, graph, edges, 400)
+        counts = np.zeros((40, 40))
+        np.add.at(counts, tuple(found.T), 1)
+        assert 0.8 < chi_squared(counts, weight / weight.sum() * len(found)) < 1.2, protocol
+
+
+def test_a_hub_with_one_free_target_is_served():
+    n = 5000
+    star = DiGraph.from_arrays(np.zeros(n - 2, int), np.arange(2, n), n)  # 0 → 1 is the only one missing
+    pairs = np.array([[0, 2]])
+    assert as_set(draw_non_edges("corrupt-target", star, pairs)) == {(0, 1)}
+    turned = DiGraph.from_arrays(star.targets, star.sources, n)
+    assert as_set(draw_non_edges("corrupt-source", turned, pairs[:, ::-1])) == {(1, 0)}
+
+
+def test_too_few_to_be_found_is_an_error(monkeypatch):
+    monkeypatch.setattr(protocols, "MAX_BATCH", 64)
+    n = 600
+    s, t = np.nonzero(~np.eye(n, dtype=bool))
+    with pytest.raises(ValueError, match=r"uniform: DiGraph.* has too few non-edges to draw"):
+        draw_non_edges("uniform", DiGraph.from_arrays(s[1:], t[1:], n), np.array([[0, 2]]))
+
+
+def test_a_star_has_no_degree_matched_non_edges():
+    star = DiGraph.from_arrays(np.zeros(9, int), np.arange(1, 10))
+    with pytest.raises(ValueError, match=r"degree: .* has no non-edges"):
+        draw_non_edges("degree", star, np.array([[0, 1]]))
+
+
+def test_names_in_errors():
+    named = DiGraph.from_edges([("a", "b"), ("a", "c"), ("b", "c")])
+    with pytest.raises(ValueError, match="node 'a' points to every other node"):
+        draw_non_edges("corrupt-target", named, np.array([[0, 1]]))
+    with pytest.raises(ValueError, match="node 'c' is pointed to by every other node"):
+        draw_non_edges("corrupt-source", named, np.array([[0, 2]]))

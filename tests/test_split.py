@@ -1,0 +1,389 @@
+"""Splits: what they promise, for any graph, and that nothing leaks from the test."""
+
+import dataclasses
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+from any_graphs import as_set, graphs
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from timelike import Config, DiGraph, Model, Negatives, train
+from timelike.datasets import chain, cycle, duplication_divergence, transitive_chain
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import Minkowski
+from timelike.split import Split, folds, in_edge_order, split_edges
+
+SHARES = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.4])
+SEEDS = st.integers(0, 2**32)
+GRAPH = duplication_divergence(seed=17)
+quick = settings(max_examples=40, deadline=None)
+
+
+def wanted(share: float, total: int) -> int:
+    return max(1, round(share * total)) if share else 0
+
+
+def attempt(graph, *arguments, **options) -> Split:
+    """A split, or a discarded example where it is refused for being too small."""
+    try:
+        return split_edges(graph, *arguments, **options)
+    except ValueError as error:
+        assume(not re.search("can spare|no non-edges|leaves no edge|too few|too small", str(error)))
+        raise
+
+
+def check_parts(graph: DiGraph, split: Split) -> None:
+    """Disjoint parts that make up the graph, and non-edges that are none."""
+    parts = [as_set(split.train), as_set(split.valid_edges), as_set(split.test_edges)]
+    assert sum(map(len, parts)) == graph.num_edges
+    assert set.union(*parts) == as_set(graph) == as_set(split.graph)
+    assert split.train.num_nodes == graph.num_nodes
+    assert not as_set(split.test_non_edges) & as_set(graph)
+    assert not as_set(split.valid_non_edges) & (parts[0] | parts[1])
+    assert all(s != t for s, t in [*split.test_non_edges, *split.valid_non_edges])
+
+
+@quick
+@given(graphs(), SHARES, SHARES, SEEDS)
+def test_parts_are_disjoint_and_make_up_the_graph(graph, valid, test, seed):
+    split = attempt(graph, valid, test, seed, ratio=2)
+    check_parts(graph, split)
+    for part, share in (("valid", valid), ("test", test)):
+        count = wanted(share, graph.num_edges)
+        assert len(getattr(split, f"{part}_edges")) == count
+        assert len(getattr(split, f"{part}_non_edges")) == 2 * count
+        pairs = getattr(split, part)
+        assert np.asarray(pairs.labels).tolist() == [True] * count + [False] * 2 * count
+    assert split.summary["train_edges"] == graph.num_edges - len(split.valid_edges) - len(split.test_edges)
+
+
+@quick
+@given(graphs(sparse=True), SEEDS)
+def test_the_same_seed_gives_the_same_split(graph, seed):
+    one, two = (attempt(graph, 0.2, 0.3, seed) for _ in range(2))
+    for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_other_seeds_give_other_splits():
+    drawn = {
+        (s.test_edges.tobytes(), s.test_non_edges.tobytes(), s.valid_non_edges.tobytes())
+        for s in (split_edges(GRAPH, seed=seed) for seed in range(20))
+    }
+    for column in zip(*drawn, strict=True):
+        assert len(set(column)) == 20
+
+
+def test_every_edge_is_as_likely_to_be_held_out():
+    counts = np.zeros(GRAPH.num_edges)
+    for seed in range(400):
+        split = split_edges(GRAPH, valid=0, test=0.25, seed=seed, ratio=1)
+        counts += ~split.train.has_edges(GRAPH.sources, GRAPH.targets)
+    # 400 draws with p = ¼: the standard deviation is 8.7, and 5 of them are not seen in 1,000 edges.
+    assert np.abs(counts - 100).max() < 5 * 8.7
+
+
+def components(graph: DiGraph) -> set[frozenset]:
+    net = nx.Graph(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
+    net.add_nodes_from(range(graph.num_nodes))
+    return set(map(frozenset, nx.connected_components(net)))
+
+
+@quick
+@given(graphs(most=10), SEEDS, st.booleans())
+def test_connected_keeps_every_component_whole(graph, seed, together):
+    split = attempt(graph, 0.1, 0.2, seed, connected=True, together=together)
+    check_parts(graph, split)
+    assert components(split.train) == components(graph)
+
+
+def test_connected_spares_all_it_can_and_no_more():
+    graph = transitive_chain(6)  # 15 edges, 5 of them in any spanning tree
+    split = split_edges(graph, valid=0, test=10 / 15, connected=True, protocol="reversed")
+    assert split.train.num_edges == 5
+    with pytest.raises(ValueError, match=r"ask for 11 edges.*can spare 10 without cutting it apart"):
+        split_edges(graph, valid=0, test=11 / 15, connected=True)
+    with pytest.raises(ValueError, match="can spare 0 without"):
+        split_edges(chain(10), connected=True)
+
+
+@quick
+@given(graphs(most=10), SEEDS, st.booleans())
+def test_reciprocal_pairs_stay_together(graph, seed, connected):
+    split = attempt(graph, 0.2, 0.2, seed, together=True, connected=connected)
+    check_parts(graph, split)
+    for part in (split.train, split.valid_edges, split.test_edges):
+        here = as_set(part)
+        assert {(t, s) for s, t in here} & as_set(graph) <= here
+    count = wanted(0.2, graph.num_edges)
+    assert count <= len(split.test_edges) <= count + 1
+    assert len(split.valid_edges) <= count + 1
+
+
+@quick
+@given(graphs(least=4), SEEDS)
+def test_all_edges_of_held_out_nodes_leave_training(graph, seed):
+    split = attempt(graph, 0.2, 0.2, seed, by="nodes")
+    check_parts(graph, split)
+    active = np.union1d(graph.sources, graph.targets)
+    seen = np.union1d(split.train.sources, split.train.targets)
+    watched = np.union1d(seen, split.valid_edges)
+    # What is held out touches a node that training (and validation) knows nothing of.
+    assert all(s not in seen or t not in seen for s, t in split.valid_edges)
+    assert all(s not in watched or t not in watched for s, t in split.test_edges)
+    held = 2 * wanted(0.2, len(active))
+    assert len(np.setdiff1d(active, seen)) >= held
+
+
+@quick
+@given(graphs(least=3), st.data())
+def test_later_edges_are_held_out(graph, data):
+    times = data.draw(
+        st.lists(st.integers(0, 9), min_size=graph.num_edges, max_size=graph.num_edges).map(np.array)
+    )
+    split = attempt(graph, 0.2, 0.2, times=times)
+    check_parts(graph, split)
+    when = {
+        pair: time for pair, time in zip(zip(graph.sources, graph.targets, strict=True), times, strict=True)
+    }
+    ages = [[when[pair] for pair in as_set(p)] for p in (split.train, split.valid_edges, split.test_edges)]
+    assert max(ages[0]) < min(ages[1])
+    assert max(ages[1]) < min(ages[2])
+
+
+def test_the_time_cut_is_the_nearest_between_equal_times():
+    times = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 3])
+    sizes = [
+        (s.train.num_edges, len(s.valid_edges), len(s.test_edges))
+        for s in (split_edges(cycle(10), v, t, times=times) for v, t in [(0.1, 0.1), (0.3, 0.2), (0, 0.4)])
+    ]
+    assert sizes == [(5, 3, 2), (5, 3, 2), (5, 0, 5)]
+    dates = np.datetime64("2020-01-01") + times.astype("timedelta64[D]")
+    assert len(split_edges(cycle(10), 0.3, 0.2, times=dates).test_edges) == 2
+
+
+def test_times_in_the_order_of_a_file():
+    graph = DiGraph.from_arrays([2, 0, 1, 0, 2], [0, 1, 2, 1, 1], 3)  # 0 → 1 comes twice
+    times = in_edge_order(graph, [2, 0, 1, 0, 2], [0, 1, 2, 1, 1], [30, 10, 20, 99, 5])
+    assert times.tolist() == [10, 20, 30, 5]
+    with pytest.raises(ValueError, match="are not those of DiGraph"):
+        in_edge_order(graph, [2, 0], [0, 1], [1, 2])
+    with pytest.raises(ValueError, match="5, 5 and 4 entries"):
+        in_edge_order(graph, [2, 0, 1, 0, 2], [0, 1, 2, 1, 1], [1, 2, 3, 4])
+
+
+@quick
+@given(graphs(least=6, sparse=True, least_edges=9), st.integers(2, 4), SEEDS, st.booleans())
+def test_folds_partition_the_edges(graph, k, seed, together):
+    made = list(folds(graph, k, 0.1, seed, together=together, ratio=1))
+    assert len(made) == k
+    tested = [as_set(split.test_edges) for split in made]
+    assert sum(map(len, tested)) == graph.num_edges
+    assert set.union(*tested) == as_set(graph)
+    for split in made:
+        check_parts(graph, split)
+        assert len(split.valid_edges) >= 1
+        if together:
+            here = as_set(split.test_edges)
+            assert {(t, s) for s, t in here} & as_set(graph) <= here
+        else:
+            assert len(split.test_edges) in (graph.num_edges // k, -(-graph.num_edges // k))
+    assert made[0].how == f"fold 1 of {k}"
+
+
+def test_folds_have_other_non_edges():
+    one, two = folds(GRAPH, 2)
+    assert not np.array_equal(one.test_non_edges, two.test_non_edges)
+
+
+# Nothing leaks
+
+PAST = DiGraph.from_arrays(*np.random.default_rng(0).permutation(900)[:60].__divmod__(30), 30)
+MODEL = Model(Minkowski(3), TripleFermiDirac())
+KINDS = Negatives(uniform=1, target=1)
+CONFIG = Config(epochs=4, batch_size=8, burn_in=0, learning_rate=0.05, negatives=KINDS)
+
+
+def with_future(seed: int) -> Split:
+    """The same past, of which the last edges validate, with another future as its test."""
+    rng = np.random.default_rng(seed)
+    non_edges = np.argwhere(~PAST.has_edges(*np.indices((30, 30))))
+    future = non_edges[rng.choice(len(non_edges), 20, replace=False)]
+    s, t = np.concatenate([[PAST.sources, PAST.targets], future.T], axis=1)
+    graph = DiGraph.from_arrays(s, t, 30)
+    # Times 0 … 49 train, 50 … 59 validate, then comes the future.
+    times = in_edge_order(graph, s, t, np.append(np.arange(60), np.full(20, 60)))
+    return split_edges(graph, valid=10 / 80, test=20 / 80, seed=5, times=times, protocol="uniform")
+
+
+def test_no_test_edge_reaches_training_or_validation():
+    """Whatever the test edges are, validation and training have the same bits, though they are scored."""
+    splits = [with_future(seed) for seed in (1, 2)]
+    assert as_set(splits[0].test_edges) != as_set(splits[1].test_edges)
+    one, two = (train(s.train, MODEL, CONFIG, valid=s.valid, test=s.test) for s in splits)
+    for a, b in zip(*(s.valid for s in splits), strict=True):
+        assert np.array_equal(a, b)
+    assert one.points.tobytes() == two.points.tobytes()
+    for name in ("loss", "rejected", "valid_ap"):
+        assert one.history[name].tobytes() == two.history[name].tobytes()
+
+
+def test_validation_may_draw_test_edges_and_the_test_no_edge():
+    """Non-edges of validation that avoid the test edges would tell where they are."""
+    graph = transitive_chain(8)
+    rest = [split_edges(graph, 0.2, 0.5, seed, ratio=6) for seed in range(5)]
+    assert any(as_set(s.valid_non_edges) & as_set(s.test_edges) for s in rest)
+    assert not any(as_set(s.test_non_edges) & as_set(graph) for s in rest)
+
+
+def test_listed_non_edges_are_used_once():
+    """Each goes to validation, test or training, so none is learned that is tested."""
+    listed = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))))[::4]
+    split = split_edges(GRAPH, protocol="listed", non_edges=listed, ratio=3)
+    parts = [as_set(x) for x in (split.valid_non_edges, split.test_non_edges, split.non_edges)]
+    assert set.union(*parts) == as_set(listed)
+    assert sum(map(len, parts)) == len(listed)
+    assert len(parts[1]) == 3 * len(split.test_edges)
+    with pytest.raises(ValueError, match=r"3 × 105 non-edges are wanted and 185 are left"):
+        split_edges(GRAPH, protocol="listed", non_edges=listed[:500], ratio=3)
+    with pytest.raises(ValueError, match=r"non_edges\[1\] is 0 → 1, which is an edge \(1 such\)"):
+        split_edges(chain(20), protocol="listed", non_edges=np.array([[0, 2], [0, 1]]))
+
+
+# Bidirectional edges
+
+
+def test_bidirectional_pairs():
+    i = np.arange(20)
+    graph = DiGraph.from_arrays(  # a ring both ways, and chords one way
+        np.concatenate([i, (i + 1) % 20, i]), np.concatenate([(i + 1) % 20, i, (i + 7) % 20])
+    )
+    split = split_edges(graph, valid=0, test=0.2)
+    pairs = split.bidirectional(ratio=2)
+    labels = np.asarray(pairs.labels)
+    found = np.stack([pairs.sources, pairs.targets], axis=1)
+    back = {(t, s) for s, t in as_set(split.train)}
+    assert as_set(found[labels]) == as_set(split.test_edges) & back
+    assert as_set(found[~labels]) <= back - as_set(graph)
+    assert labels.sum() >= 3
+    assert (~labels).sum() == min(2 * labels.sum(), len(back - as_set(graph)))
+    with pytest.raises(ValueError, match="no test edge that reverses"):
+        split_edges(chain(20)).bidirectional()
+
+
+# Files
+
+
+@pytest.mark.parametrize("names", [None, "text", "numbers"])
+def test_saved_and_loaded(tmp_path, names):
+    n = GRAPH.num_nodes
+    called = {None: None, "text": [f"ge\u00f1e {i}" for i in range(n)], "numbers": list(np.arange(n) * 7)}[
+        names
+    ]
+    weights = None if names is None else np.linspace(1, 2, GRAPH.num_edges)
+    graph = DiGraph.from_arrays(GRAPH.sources, GRAPH.targets, n, called, weights)
+    listed = np.argwhere(~graph.has_edges(*np.indices((n, n)))) if names == "text" else None
+    protocol = "uniform" if listed is None else "listed"
+    split = split_edges(graph, seed=3, connected=True, protocol=protocol, non_edges=listed)
+    split.save(tmp_path / "split.safetensors")
+    found = Split.load(tmp_path / "split.safetensors")
+    assert found.summary == split.summary
+    assert found.train.names == split.train.names
+    for field in dataclasses.fields(Split):
+        if field.name.endswith("edges"):
+            assert np.array_equal(getattr(found, field.name), getattr(split, field.name))
+    for name in ("sources", "targets", "weights"):
+        assert np.array_equal(getattr(found.train, name), getattr(split.train, name))
+    assert [path.name for path in tmp_path.iterdir()] == ["split.safetensors"]
+
+
+def test_files_that_are_no_splits(tmp_path):
+    from timelike.files import write_tensors
+
+    path = tmp_path / "split.safetensors"
+    path.write_bytes(b"\x08junk")
+    with pytest.raises(ValueError, match=r"split.safetensors is not a readable split .*make it anew"):
+        Split.load(path)
+    for about in ({}, {"split": 3}, {"split": {"schema": 99}}):
+        write_tensors(path, {"x": np.zeros(3)}, about)
+        with pytest.raises(ValueError, match="is not a split of this version"):
+            Split.load(path)
+    write_tensors(path, {"x": np.zeros(3)}, {"split": {"schema": 1}})
+    with pytest.raises(ValueError, match="is not a whole split"):
+        Split.load(path)
+    with pytest.raises(FileNotFoundError):
+        Split.load(tmp_path / "missing.safetensors")
+    named = DiGraph.from_edges([((1, 2), "b"), ("b", "c"), ("c", "d"), ("d", (1, 2))])
+    with pytest.raises(TypeError, match=r"node name \(1, 2\) cannot be written"):
+        split_edges(named, 0.25, 0.25).save(path)
+
+
+# What it says
+
+COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "says"),
+    [
+        (COMPLETE, {"valid": 0, "test": 0.4}, "uniform: DiGraph(2 nodes, 2 edges) has no non-edges to draw"),
+        (COMPLETE, {"valid": 0.4, "test": 0.4}, "leaves no edge to train on"),
+        (COMPLETE, {"valid": 0.9, "test": 0.9}, "ask for 4 edges; DiGraph(2 nodes, 2 edges) can spare 2"),
+        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "reversed"}, "goes both ways"),
+        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "corrupt-target"}, "every other node"),
+        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "corrupt-source"}, "is pointed to by every other"),
+        (
+            COMPLETE,
+            {"valid": 0, "test": 0.4, "protocol": "degree"},
+            "degree: DiGraph(2 nodes, 2 edges) has",
+        ),
+        (COMPLETE, {"by": "nodes"}, "too small"),
+        (DiGraph.from_arrays([], [], 3), {}, "ask for 2 edges; DiGraph(3 nodes, 0 edges) can spare 0"),
+        (GRAPH, {"valid": 1.0}, "valid is 1.0; it must be a share in [0, 1)"),
+        (GRAPH, {"test": -0.1}, "test is -0.1"),
+        (GRAPH, {"test": float("nan")}, "test is nan"),
+        (GRAPH, {"test": "0.1"}, "test is '0.1'"),
+        (GRAPH, {"seed": -1}, "seed is -1"),
+        (GRAPH, {"ratio": 0}, "ratio is 0"),
+        (GRAPH, {"by": "time"}, "by is 'time'; it must be one of edges, nodes"),
+        (GRAPH, {"by": "nodes", "connected": True}, 'by="nodes" and connected exclude each other'),
+        (GRAPH, {"times": np.zeros(1052), "together": True}, "times and together exclude each other"),
+        (
+            GRAPH,
+            {"times": np.zeros(5)},
+            "times has shape (5,); DiGraph(100 nodes, 1,052 edges) needs",
+        ),
+        (
+            GRAPH,
+            {"times": np.zeros(1052)},
+            "times has 1 different value(s), too few to cut off the test",
+        ),
+        (GRAPH, {"times": np.full(1052, np.nan)}, "times[0] is missing"),
+        (
+            GRAPH,
+            {"protocol": "unifrom"},
+            "protocol is 'unifrom'; it must be one of uniform, listed,",
+        ),
+        (GRAPH, {"protocol": "listed"}, 'non_edges and protocol="listed" go together'),
+        (GRAPH, {"non_edges": np.array([[0, 1]])}, "protocol is 'uniform'"),
+    ],
+)
+def test_mistakes(graph, options, says):
+    with pytest.raises((ValueError, TypeError), match=re.escape(says)) as caught:
+        split_edges(graph, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_mistakes_of_folds_are_told_at_once():
+    for k in (1, 1053, 2.5):
+        with pytest.raises(ValueError, match=f"k is {k}"):
+            folds(GRAPH, k)
+
+
+def test_a_published_split_is_checked():
+    pairs = np.array([[0, 1]])
+    with pytest.raises(ValueError, match=r"Split: test_edges has node 100; there are nodes 0 to 99"):
+        Split(GRAPH, pairs, pairs, np.array([[100, 0]]), pairs, "listed")
