@@ -191,6 +191,7 @@ def make_embedding(
         "selected_by": SELECTED_BY[plan.select],
         "best_epoch": best,
         "graph": repr(graph),
+        "checksum": _digest(graph.sources, graph.targets),
     }
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
