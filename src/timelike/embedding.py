@@ -178,7 +178,8 @@ class Embedding:
         scores = np.asarray(predict.of_node(self.model, self._columns, number, incoming=incoming))
         best = predict.best_of(scores, k, without)
         here = np.full(best.size, number)
-        return self._predictions(*((best, here) if incoming else (here, best)), scores[best])
+        sources, targets = (best, here) if incoming else (here, best)
+        return self._predictions(sources, targets, scores[best])
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
         rows = zip(sources, targets, np.exp(self._calibrate(scores)).tolist(), strict=True)

@@ -20,7 +20,6 @@ from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives, below
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
-
 #: So many edges each way are enough to tell where a new node starts.
 START_EDGES = 32
 
@@ -76,9 +75,10 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
             f"edges has the new nodes {', '.join(map(str, added[:3]))}; in an embedding without names new "
             f"nodes are numbered from {nodes} on, without gaps"
         )
-    ends = [np.array([row[i] for row in rows]) for i in (0, 1)]
-    weights = [row[2] for row in rows] if len(rows[0]) == 3 else None
-    return DiGraph.from_arrays(*ends, num_nodes=graph.num_nodes, weights=weights)
+    number = np.array(graph.names)  # in order of appearance, from which back to the numbers themselves
+    return DiGraph.from_arrays(
+        number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
+    )
 
 
 def _settings(info: dict[str, Any]) -> Config:
@@ -136,7 +136,9 @@ def _train(
         def step(carry: tuple, at: tuple) -> tuple[tuple, None]:
             which, step_key = at
             nodes, use, weights = _examples(step_key, lesson, which, negatives)
-            return _move(model, rule, Step(rate, clip), lesson.old, carry, nodes, use, weights), None
+            return _move(
+                model, rule, Step(rate, jnp.asarray(clip)), lesson.old, carry, nodes, use, weights
+            ), None
 
         return jax.lax.scan(step, carry, (order.reshape(steps, batch), keys[1:]))
 

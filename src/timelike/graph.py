@@ -113,7 +113,7 @@ class DiGraph:
 
 
 def node_numbers(
-    nodes: Any, num_nodes: int, names: tuple[Hashable, ...] | None, argument: str = "nodes"
+    nodes: Any, num_nodes: int, names: Sequence[Hashable] | None, argument: str = "nodes"
 ) -> np.ndarray:
     """Numbers of nodes: looked up by name where there are names, checked for their range otherwise."""
     if names is None:

@@ -149,6 +149,6 @@ def aligned(graph: DiGraph, nodes: int, names: Sequence[Hashable] | None, argume
         )
     number = {name: i for i, name in enumerate(names)}
     numbers = np.array([number.get(name, -1) for name in graph.names], np.int64)
-    ends = numbers[graph.sources], numbers[graph.targets]
-    known = (ends[0] >= 0) & (ends[1] >= 0)
-    return DiGraph.from_arrays(*(end[known] for end in ends), num_nodes=nodes)
+    sources, targets = numbers[graph.sources], numbers[graph.targets]
+    known = (sources >= 0) & (targets >= 0)
+    return DiGraph.from_arrays(sources[known], targets[known], nodes)

@@ -198,8 +198,6 @@ def _read_head(file: Path) -> dict[str, Any]:
                 f"written with schema {schema} by timelike {writer}; this is timelike {__version__}, which "
                 f"reads up to {SCHEMA}: upgrade it"
             )
-        for name in ("calibration", "info"):
-            head[name]  # noqa: B018
     return head
 
 
