@@ -10,11 +10,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import compiling, engine, memory, peers, scaling
+from benchmarks import compiling, engine, memory, peers, predict, scaling
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
-BENCHMARKS = {"peers": peers, "engine": engine, "compile": compiling, "scaling": scaling, "memory": memory}
+BENCHMARKS = {
+    "peers": peers,
+    "engine": engine,
+    "compile": compiling,
+    "scaling": scaling,
+    "memory": memory,
+    "predict": predict,
+}
 RESULTS = ROOT / "benchmarks" / "results" / "cpu.json"
 
 

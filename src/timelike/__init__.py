@@ -16,9 +16,10 @@ from timelike._version import __version__
 if TYPE_CHECKING:
     from timelike import datasets, likelihoods, manifolds, numerics, plot, split
     from timelike._struct import from_real, to_real
+    from timelike.calibration import Calibration
     from timelike.checkpoint import Checkpointing
     from timelike.config import Config
-    from timelike.embedding import Embedding
+    from timelike.embedding import Embedding, Neighbour, Prediction
     from timelike.evaluate import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.model import Model
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 _MODULES = ("datasets", "likelihoods", "manifolds", "numerics", "plot", "split")
 _HOMES = {
     "_struct": ("from_real", "to_real"),
+    "calibration": ("Calibration",),
     "checkpoint": ("Checkpointing",),
     "config": ("Config",),
-    "embedding": ("Embedding",),
+    "embedding": ("Embedding", "Neighbour", "Prediction"),
     "evaluate": ("LabelledPairs",),
     "graph": ("DiGraph",),
     "model": ("Model",),
@@ -42,6 +44,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Calibration",
     "Checkpointing",
     "Config",
     "DiGraph",
@@ -51,6 +54,8 @@ __all__ = [
     "LabelledPairs",
     "Model",
     "Negatives",
+    "Neighbour",
+    "Prediction",
     "Sweep",
     "__version__",
     "datasets",

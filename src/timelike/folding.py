@@ -129,6 +129,7 @@ def _train(
     def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
         key = jax.random.fold_in(jax.random.key(seed), number)
         rate = learning_rate * schedule(number.astype(start.dtype), epochs, burn_in)
+        pace = Step(rate, jnp.asarray(clip))
         keys = jax.random.split(key, 1 + steps)
         padding = (0, steps * batch - lesson.ids.size)
         order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)
@@ -136,9 +137,7 @@ def _train(
         def step(carry: tuple, at: tuple) -> tuple[tuple, None]:
             which, step_key = at
             nodes, use, weights = _examples(step_key, lesson, which, negatives)
-            return _move(
-                model, rule, Step(rate, jnp.asarray(clip)), lesson.old, carry, nodes, use, weights
-            ), None
+            return _move(model, rule, pace, lesson.old, carry, nodes, use, weights), None
 
         return jax.lax.scan(step, carry, (order.reshape(steps, batch), keys[1:]))
 

@@ -44,7 +44,7 @@ def struct_from_json(value: Any, part: str, where: str) -> Any:
     """The inverse of `struct_to_json`; `where` is the place in the file, for errors."""
     classes = _classes(part)
     kind = value.get("class") if isinstance(value, dict) else value
-    if not isinstance(value, dict) or kind not in classes:
+    if not isinstance(value, dict) or kind not in list(classes):
         raise ValueError(f'"{where}" is of class {show(kind)}; known are {", ".join(sorted(classes))}')
     cls = classes[kind]
     fields = {f.name: f for f in dataclasses.fields(cls)}
