@@ -52,7 +52,7 @@ def run(options: Options) -> list[Line]:
 
 
 def times(call: Callable[[], Any], rounds: int) -> dict[str, float]:
-    """Median and best wall seconds, and the least CPU seconds (all threads) of a call, after one to warm up."""
+    """Median and best wall seconds, and the least CPU seconds (all threads), after one call to warm up."""
     call()
     wall, cpu = [], []
     for _ in range(rounds):

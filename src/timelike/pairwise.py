@@ -10,7 +10,9 @@ A new manifold needs nothing here: without a formula of its own it goes through 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce, singledispatch
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -28,12 +30,30 @@ Images = Float[Array, "images *shape"]
 
 
 def log_probs(model: Model, p: Columns, q: Columns) -> Float[Array, "*shape"]:
-    """log-probability of every edge p → q."""
-    log_prob = model.from_separation
-    pairs = separations(model.manifold, p, q)
-    for _ in pairs.time.shape[1:]:
-        log_prob = jax.vmap(log_prob, in_axes=1)
-    return log_prob(pairs)[0]
+    """log-probability of every edge p → q, as `Model.log_prob`.
+
+    The sum over images is written out too: an axis of images would make XLA compute what they share
+    once for each.
+    """
+    images = _one_by_one(separations(model.manifold, p, q))
+    if len(images) == 1 or not model.likelihood.decays_in_time:
+        return _over_pairs(model.from_separation, images[len(images) // 2])[0]
+    terms = [_over_pairs(model.likelihood.log_prob, image)[..., 0] for image in images]
+    top = reduce(jnp.maximum, terms)
+    return jnp.minimum(top + jnp.log(sum(jnp.exp(term - top) for term in terms)), 0)
+
+
+def _one_by_one(pairs: Separation) -> list[Separation]:
+    """A separation for each image."""
+    count = pairs.time.shape[0]
+    interval = jnp.broadcast_to(pairs.interval, pairs.time.shape)
+    return [Separation(interval[i : i + 1], pairs.time[i : i + 1]) for i in range(count)]
+
+
+def _over_pairs(function: Callable[[Separation], Any], image: Separation) -> Any:
+    for _ in image.time.shape[1:]:
+        function = jax.vmap(function, in_axes=1)
+    return function(image)
 
 
 @singledispatch
@@ -86,8 +106,8 @@ def _quadric(manifold: Quadric, p: Columns, q: Columns) -> Separation:
     far = u < -1
     interval = -kappa * radius**2 * squared_arc(jnp.where(far, w - 2, u), jnp.where(far, w, u + 2))
     if kappa < 0 and manifold.negatives >= 2:
-        d = q[:2] - p[:2]
-        angle = atan2(d[0] * p[1] - d[1] * p[0], p[0] * q[0] + p[1] * q[1])
+        a, b = (once(atan2(-x[1], x[0])) for x in (p, q))
+        angle = wrap(b - a, 2 * jnp.pi)
         time = once(sqrt(q[0] ** 2 + q[1] ** 2)) * (angle + 2 * jnp.pi * _turns(manifold.images, p))
     else:
         axis = 0 if kappa > 0 else 1
