@@ -9,10 +9,10 @@ from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 
 MODELS = [(manifold, likelihood) for manifold in MANIFOLDS for likelihood in LIKELIHOODS]
-#: Every manifold and every likelihood once or more, not all combinations.
+#: Every class of manifolds and every likelihood, not all combinations.
 SOME_MODELS = [
-    *((manifold, "triple-fermi-dirac") for manifold in MANIFOLDS),
-    *(("cylindrical-minkowski", x) for x in LIKELIHOODS if x != "triple-fermi-dirac"),
+    *((manifold, "triple-fermi-dirac") for manifold in ("minkowski", "anti-de-sitter", "de-sitter")),
+    *(("cylindrical-euclidean", likelihood) for likelihood in LIKELIHOODS),
 ]
 
 
