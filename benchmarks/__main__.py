@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import compiling, engine, memory, peers, readers, scaling
+from benchmarks import compiling, engine, memory, peers, predict, readers, scaling
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
@@ -21,6 +21,7 @@ BENCHMARKS = {
     "scaling": scaling,
     "memory": memory,
     "readers": readers,
+    "predict": predict,
 }
 RESULTS = ROOT / "benchmarks" / "results" / "cpu.json"
 

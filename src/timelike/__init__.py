@@ -29,10 +29,11 @@ if TYPE_CHECKING:
         split,
     )
     from timelike._struct import from_real, to_real
+    from timelike.calibration import Calibration
     from timelike.checkpoint import Checkpointing
     from timelike.config import Config
     from timelike.describe import Description
-    from timelike.embedding import Embedding
+    from timelike.embedding import Embedding, Neighbour, Prediction
     from timelike.evaluate import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.io import ReadSummary, read
@@ -57,10 +58,11 @@ _MODULES = (
 )
 _HOMES = {
     "_struct": ("from_real", "to_real"),
+    "calibration": ("Calibration",),
     "checkpoint": ("Checkpointing",),
     "config": ("Config",),
     "describe": ("Description",),
-    "embedding": ("Embedding",),
+    "embedding": ("Embedding", "Neighbour", "Prediction"),
     "evaluate": ("LabelledPairs",),
     "graph": ("DiGraph",),
     "io": ("ReadSummary", "read"),
@@ -72,6 +74,7 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Calibration",
     "Checkpointing",
     "Config",
     "Description",
@@ -82,6 +85,8 @@ __all__ = [
     "LabelledPairs",
     "Model",
     "Negatives",
+    "Neighbour",
+    "Prediction",
     "ReadSummary",
     "Sweep",
     "__version__",

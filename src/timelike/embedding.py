@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
-from typing import Any
+import os
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from timelike.evaluate import log_probs
-from timelike.graph import node_numbers
+from timelike import export, folding, predict, store
+from timelike.calibration import Calibration, fit_calibration
+from timelike.checks import instance, positive_number, whole_number
+from timelike.evaluate import LabelledPairs
+from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
+
+if TYPE_CHECKING:
+    import polars
+
+    from timelike.config import Config
+
+
+class Prediction(NamedTuple):
+    """An edge, and how likely it is."""
+
+    source: Hashable
+    target: Hashable
+    probability: float
+
+
+class Neighbour(NamedTuple):
+    """A node, and how far away it lies."""
+
+    node: Hashable
+    distance: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -20,6 +46,7 @@ class Embedding:
 
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
     to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
+    `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
     """
 
     model: Model
@@ -27,6 +54,7 @@ class Embedding:
     names: Sequence[Hashable] | None
     history: dict[str, np.ndarray]
     info: dict[str, Any]
+    calibration: Calibration | None = None
 
     def log_prob(self, sources: Any, targets: Any) -> np.ndarray:
         """log-probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
@@ -38,15 +66,132 @@ class Embedding:
             raise ValueError(
                 f"sources has shape {ends[0].shape} and targets {ends[1].shape}; make them equal"
             )
-        return np.asarray(_log_probs(self.model, self.points, *ends))
+        found = predict.listed(self.model, self.points, *(end.reshape(-1) for end in ends))
+        return self._calibrate(found).reshape(ends[0].shape)
 
     def prob(self, sources: Any, targets: Any) -> np.ndarray:
         """Probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
         return np.exp(self.log_prob(sources, targets))
 
+    def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+        """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
+        return self._top(node, k, exclude, incoming=False)
+
+    def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+        """The k likeliest edges into a node, best first; not those of the graph `exclude`."""
+        return self._top(node, k, exclude, incoming=True)
+
+    def top_edges(self, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+        """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
+
+        With the known graph as `exclude`: the most likely missing edges.
+        """
+        k = whole_number("k", k, 1)
+        sources, targets, scores = predict.best_pairs(self.model, self._columns, k, self._known(exclude))
+        return self._predictions(sources, targets, scores)
+
+    def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
+        """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
+
+        The distance is √(|s²| + 2Δt²), see `timelike.predict.squared_distances`.
+        """
+        number, k = self._number(node), whole_number("k", k, 1)
+        squares = np.asarray(predict.squared_distances(self.model.manifold, self._columns, number))
+        best = predict.best_of(-squares, k, np.array([number]))
+        return [Neighbour(self.name(i), float(np.sqrt(squares[i]))) for i in best]
+
+    def calibrated(self, valid: LabelledPairs, ratio: float | None = None) -> Embedding:
+        """The same embedding with probabilities calibrated on validation pairs (Platt scaling).
+
+        They hold where there are `ratio` non-edges to an edge; None: as many as among these pairs. No
+        ranking changes. With too few pairs, or none that the model can tell apart, nothing is calibrated;
+        `info["calibration"]` says what was done.
+        """
+        instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+        sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
+        raw = predict.listed(self.model, self.points, sources, targets)
+        found = fit_calibration(raw, np.asarray(valid.labels))
+        if isinstance(found, Calibration) and ratio is not None:
+            found = found.at_ratio(positive_number("ratio", ratio))
+        info = {**self.info, "calibration": str(found)}
+        return dataclasses.replace(
+            self, info=info, calibration=found if isinstance(found, Calibration) else None
+        )
+
+    def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> Embedding:
+        """A new embedding with the nodes that `edges` names and this one lacks; old points stay as they are.
+
+        `edges` are (source, target) pairs of names, or triples with a weight. An edge between two known
+        nodes teaches nothing. `config` says how to train (None: as this embedding was).
+        """
+        points, names, note = folding.fold(self.model, self.points, self.names, edges, config, self.info)
+        return dataclasses.replace(self, points=points, names=names, info={**self.info, "added": note})
+
+    def to_frame(self) -> polars.DataFrame:
+        """A polars table: node, its coordinates (t0 … timelike, x0 … spacelike), and its time.
+
+        `time` is Δt from the manifold's origin.
+        """
+        return export.to_frame(self.model.manifold, self.points, self.names)
+
+    def export(
+        self, path: str | os.PathLike, format: str, graph: DiGraph | None = None, edges: int = 1000
+    ) -> None:
+        """Write the points for other programs: npz, tsv, parquet, word2vec, tensorboard or graphml.
+
+        "tensorboard" makes a folder with vectors.tsv and metadata.tsv. "graphml" holds the edges of
+        `graph`, or the `edges` likeliest ones, with their probabilities.
+        """
+        export.export(self, path, format, graph, edges)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write a folder that `Embedding.load` reads back; a model that is already there is replaced."""
+        store.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Embedding:
+        """Read a folder that `save` wrote, or raise an error that says what is wrong with which file."""
+        return cls(**store.load(path))
+
+    def name(self, number: int) -> Hashable:
+        """What the user calls a node."""
+        return int(number) if self.names is None else self.names[int(number)]
+
+    @cached_property
+    def _columns(self) -> jax.Array:
+        """The points on the device, coordinate first."""
+        return jnp.asarray(np.ascontiguousarray(self.points.T))
+
+    def _number(self, node: Hashable) -> int:
+        found = node_numbers([node], len(self.points), self.names, "node")
+        return int(found[0])
+
+    def _calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+        return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
+
+    def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> list[Prediction]:
+        number, k = self._number(node), whole_number("k", k, 1)
+        known, without = self._known(exclude), np.array([number])
+        if known is not None:
+            ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
+            without = np.append(ends[1][ends[0] == number], number)
+        scores = np.asarray(predict.of_node(self.model, self._columns, number, incoming=incoming))
+        best = predict.best_of(scores, k, without)
+        here = np.full(best.size, number)
+        sources, targets = (best, here) if incoming else (here, best)
+        return self._predictions(sources, targets, scores[best])
+
+    def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
+        rows = zip(sources, targets, np.exp(self._calibrate(scores)).tolist(), strict=True)
+        return [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
+
+    def _known(self, exclude: DiGraph | None) -> DiGraph | None:
+        """The graph of known edges, in this embedding's node numbers."""
+        if exclude is None:
+            return None
+        instance("exclude", exclude, DiGraph, "the graph whose edges are known")
+        return predict.aligned(exclude, len(self.points), self.names, "exclude")
+
     def __repr__(self) -> str:
         epochs = len(self.history.get("loss", ()))
         return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs)"
-
-
-_log_probs = jax.jit(log_probs)

@@ -194,6 +194,7 @@ def make_embedding(
         "selected_by": SELECTED_BY[plan.select],
         "best_epoch": best,
         "graph": repr(graph),
+        "checksum": _digest(graph.sources, graph.targets),
     }
     if plan.learn:
         found = numbers_of(with_reals(model, state.best_reals))

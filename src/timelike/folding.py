@@ -1,0 +1,180 @@
+"""Fold new nodes into a trained embedding: their points are learned, all others stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from timelike import predict
+from timelike.config import Config
+from timelike.engine import batch_loss
+from timelike.graph import DiGraph
+from timelike.model import Model
+from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
+from timelike.sampling import EdgeTable, Negatives, below
+from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
+
+#: So many edges each way are enough to tell where a new node starts.
+START_EDGES = 32
+
+
+class Lesson(NamedTuple):
+    """What the new nodes are learned from: a table of known edges, and which of them count."""
+
+    table: EdgeTable
+    ids: Int[Array, "lessons"]
+    old: Float[Array, "old ambient"]
+
+
+def fold(
+    model: Model,
+    points: np.ndarray,
+    names: Sequence[Hashable] | None,
+    edges: Iterable[tuple],
+    config: Config | None,
+    info: dict[str, Any],
+) -> tuple[np.ndarray, Sequence[Hashable] | None, dict[str, int]]:
+    """Points and names of the old nodes and the new ones, and a note of how many were added.
+
+    A new node starts at the point of the known node in whose place its edges would be likeliest. Then
+    it is trained as in `train`, with negatives that join it to random nodes, in both directions.
+    """
+    graph = _graph(edges, len(points), names)
+    first, config = len(points), config or _settings(info)
+    ids = np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
+    start = _start(model, points, graph, config)
+    lesson = Lesson(EdgeTable.build(graph), jnp.asarray(ids), jnp.asarray(points))
+    plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
+    learned = _train(
+        model, lesson, start, config.learning_rate, config.clip, config.seed, plan, config.optimizer
+    )
+    model.manifold.check_points(np.asarray(learned), "the new points")
+    together = np.concatenate([points, np.asarray(learned, points.dtype)])
+    note = {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
+    return together, graph.names, note
+
+
+def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
+    """The given edges over old and new nodes, the old ones first."""
+    rows = [tuple(edge) for edge in edges]
+    numbers = range(nodes) if names is None else names
+    graph = DiGraph.from_edges(rows, numbers)
+    if graph.num_nodes == nodes:
+        raise ValueError("edges names no new node; every node in it is already embedded")
+    if names is not None:
+        return graph
+    added = sorted(graph.names[nodes:], key=str)  # type: ignore[index]
+    if set(added) != set(range(nodes, graph.num_nodes)):
+        raise ValueError(
+            f"edges has the new nodes {', '.join(map(str, added[:3]))}; in an embedding without names new "
+            f"nodes are numbered from {nodes} on, without gaps"
+        )
+    number = np.array(graph.names)  # in order of appearance, from which back to the numbers themselves
+    return DiGraph.from_arrays(
+        number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
+    )
+
+
+def _settings(info: dict[str, Any]) -> Config:
+    """How the embedding itself was trained, if that is known."""
+    stored = dict(info.get("config", {}))
+    if "negatives" in stored:
+        stored["negatives"] = Negatives(**stored["negatives"])
+    return Config(**stored)
+
+
+def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> Array:
+    """For each new node the known point with the highest likelihood of its edges with known nodes.
+
+    A node without such edges starts near the origin.
+    """
+    first, columns = len(points), jnp.asarray(np.ascontiguousarray(points.T))
+    keys = jax.random.split(jax.random.key(config.seed), graph.num_nodes - first)
+    found = []
+    for node, key in enumerate(keys, first):
+        total: Any = 0.0
+        for end, other, incoming in (
+            (graph.sources, graph.targets, True),
+            (graph.targets, graph.sources, False),
+        ):
+            for known in other[(end == node) & (other < first)][:START_EDGES]:
+                total = total + predict.of_node(model, columns, int(known), incoming=incoming)
+        alone = np.ndim(total) == 0
+        found.append(model.manifold.init(key, config.init_scale) if alone else columns[:, jnp.argmax(total)])
+    return jnp.stack(found).astype(columns.dtype)
+
+
+@partial(jax.jit, static_argnames=("plan", "optimizer"))
+def _train(
+    model: Model,
+    lesson: Lesson,
+    start: Float[Array, "new ambient"],
+    learning_rate: float,
+    clip: float,
+    seed: int,
+    plan: tuple[int, int, int, int],
+    optimizer: str,
+) -> Float[Array, "new ambient"]:
+    """Epochs of steps over the new edges; only the table of new points is carried."""
+    epochs, batch, burn_in, negatives = plan
+    rule = OPTIMIZERS[optimizer]()
+    steps = -(-lesson.ids.size // batch)
+
+    def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        rate = learning_rate * schedule(number.astype(start.dtype), epochs, burn_in)
+        pace = Step(rate, jnp.asarray(clip))
+        keys = jax.random.split(key, 1 + steps)
+        padding = (0, steps * batch - lesson.ids.size)
+        order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)
+
+        def step(carry: tuple, at: tuple) -> tuple[tuple, None]:
+            which, step_key = at
+            nodes, use, weights = _examples(step_key, lesson, which, negatives)
+            return _move(model, rule, pace, lesson.old, carry, nodes, use, weights), None
+
+        return jax.lax.scan(step, carry, (order.reshape(steps, batch), keys[1:]))
+
+    slots = jnp.zeros(start.shape[0], jnp.int32)
+    (points, _, _), _ = jax.lax.scan(epoch, (start, rule.init(start), slots), jnp.arange(epochs))
+    return points
+
+
+def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -> tuple[Array, Array, Array]:
+    """Nodes (sources, then targets), which pairs count, and weights: (pairs, batch) each, positives first.
+
+    The negatives of an edge join a new end of it to random nodes, as source or as target. −1 is padding.
+    """
+    table, first = lesson.table, lesson.old.shape[0]
+    s, t = table.sources[ids], table.targets[ids]
+    coins, nodes_key = jax.random.split(key)
+    other = below(nodes_key, (negatives, ids.size), table.num_nodes)
+    coin = below(coins, other.shape, 4)
+    new = jnp.where((t < first) | ((s >= first) & (coin < 2)), s, t)
+    a, b = jnp.where(coin % 2 == 0, new, other), jnp.where(coin % 2 == 0, other, new)
+    good = ~table.contains(a, b) & (a != b)
+    sources, targets = jnp.concatenate([s[None], a]), jnp.concatenate([t[None], b])
+    use = jnp.concatenate([jnp.ones((1, ids.size), bool), good]) & (ids >= 0)
+    weights = table.weights[ids] if table.weights.size else jnp.ones(ids.size)
+    nodes = jnp.concatenate([jnp.where(use, x, table.num_nodes).reshape(-1) for x in (sources, targets)])
+    return nodes, use, weights
+
+
+def _move(
+    model: Model, rule: Any, step: Step, old: Array, carry: tuple, nodes: Array, use: Array, weights: Array
+) -> tuple:
+    """One step of the new points among `nodes`, as in `engine`; frozen rows are padding to the tables."""
+    points, state, slots = carry
+    mine = (nodes >= old.shape[0])[:, None]
+    local = jnp.where(mine[:, 0], nodes - old.shape[0], points.shape[0])
+    rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
+    _, _, covectors = batch_loss(model, use, weights.astype(rows.dtype), rows)
+    slots, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
+    rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, local))
+    return set_rows(points, local, rows), set_state(state, local, new_state), slots

@@ -1,0 +1,256 @@
+"""A model on disk: a folder of plain files, never a pickle, replaced as a whole.
+
+- `model.json`: schema, versions, manifold, likelihood, calibration, and how the model was trained;
+- `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
+- `nodes.parquet`: id and name of every node; no name column if nodes have no names.
+
+A folder that was edited by hand is checked when it is read: every error names the file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike._version import __version__
+from timelike.calibration import Calibration
+from timelike.checks import show
+from timelike.model import Model
+from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
+
+if TYPE_CHECKING:
+    import polars
+
+    from timelike.embedding import Embedding
+
+#: Written by this version; older ones are read too.
+SCHEMA = 1
+FORMAT = "timelike model"
+MODEL, POINTS, NODES = "model.json", "points.safetensors", "nodes.parquet"
+FILES = (MODEL, POINTS, NODES)
+
+#: What names may be, and how they come back from text where a graph mixes kinds.
+NAME_KINDS: dict[str, Callable[[str], Hashable]] = {"str": str, "int": int, "float": float}
+
+
+def save(embedding: Embedding, path: str | os.PathLike) -> None:
+    """Write a folder beside `path`, then rename it; a model that is there is replaced.
+
+    Should a crash fall between the two renames of a replacement, `load` finds the old model.
+    """
+    path = Path(path)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}, make it first")
+    _check_replaceable(path)
+    temporary, old = _sibling(path, "new"), _sibling(path, "old")
+    for left in (temporary, *([old] if path.exists() else [])):
+        shutil.rmtree(left, ignore_errors=True)
+    try:
+        temporary.mkdir()
+        _write(temporary, embedding)
+        if path.exists():
+            os.replace(path, old)
+        os.replace(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def load(path: str | os.PathLike) -> dict[str, Any]:
+    """The fields of an `Embedding`, checked."""
+    path = Path(path)
+    if not path.exists() and _sibling(path, "old").is_dir():
+        path = _sibling(path, "old")
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path}: there is no such model folder")
+    for name in FILES:
+        if not (path / name).is_file():
+            raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
+    head = _read_head(path / MODEL)
+    with _blaming(path / MODEL):
+        model = Model(
+            struct_from_json(head["manifold"], "manifold", "manifold"),
+            struct_from_json(head["likelihood"], "likelihood", "likelihood"),
+        )
+        calibration = None if head["calibration"] is None else _calibration(head["calibration"])
+        info = from_plain(head["info"])
+    points, history = _read_points(path / POINTS, model)
+    names = _read_names(path / NODES, len(points))
+    return {
+        "model": model,
+        "points": points,
+        "names": names,
+        "history": history,
+        "info": info,
+        "calibration": calibration,
+    }
+
+
+def _sibling(path: Path, suffix: str) -> Path:
+    return path.absolute().with_name(f".{path.absolute().name}.{suffix}")
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuse to write over anything but a model, or nothing."""
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise FileExistsError(f"{path} is a file; name a folder for the model")
+    found = sorted(entry.name for entry in path.iterdir())
+    strange = [name for name in found if name not in FILES]
+    if strange or (found and MODEL not in found):
+        raise FileExistsError(
+            f"{path} is a folder but no model (it holds {show(strange or found)}); name another"
+        )
+
+
+# Writing
+
+
+def _write(folder: Path, embedding: Embedding) -> None:
+    import polars as pl
+    from safetensors.numpy import save
+
+    points = np.ascontiguousarray(embedding.points)
+    embedding.model.manifold.check_points(points)
+    head = {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "timelike": __version__,
+        "manifold": struct_to_json(embedding.model.manifold, "manifold"),
+        "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
+        "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
+        "info": to_plain(embedding.info, "info"),
+    }
+    columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
+    _put(folder / MODEL, (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
+    _put(folder / POINTS, save({"points": points, **columns}))
+    ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
+    table = io.BytesIO()
+    ids.hstack(name_columns(embedding.names)).write_parquet(table)
+    _put(folder / NODES, table.getvalue())
+
+
+def _put(file: Path, data: bytes) -> None:
+    with open(file, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
+    """Names as a column of their own kind; of mixed kinds as text, with a column that tells which."""
+    import polars as pl
+
+    if names is None:
+        return []
+    values = [name.item() if isinstance(name, np.generic) else name for name in names]
+    kinds = {type(value).__name__ for value in values}
+    strange = next((v for v in values if type(v).__name__ not in NAME_KINDS), None)
+    if strange is not None:
+        raise TypeError(
+            f"node {show(strange)} has a name of type {type(strange).__name__}; names that can be saved are "
+            f"{', '.join(NAME_KINDS)}"
+        )
+    if len(kinds) == 1:
+        return [pl.Series("name", values)]
+    text = [value if isinstance(value, str) else repr(value) for value in values]
+    return [pl.Series("name", text), pl.Series("kind", [type(value).__name__ for value in values])]
+
+
+# Reading
+
+
+@contextmanager
+def _blaming(file: Path) -> Iterator[None]:
+    """Errors inside are this file's, and say so in one line."""
+    try:
+        yield
+    except KeyError as error:
+        raise ValueError(f"{file}: there is no {error.args[0]!r}") from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{file}: {' '.join(str(error).split())}") from None
+
+
+def _read_head(file: Path) -> dict[str, Any]:
+    with _blaming(file):
+        try:
+            head = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"not readable as JSON ({error})") from None
+        if not isinstance(head, dict) or head.get("format") != FORMAT:
+            raise ValueError(f'not the head of a model: "format" must be "{FORMAT}"')
+        schema = head["schema"]
+        if not isinstance(schema, int) or schema < 1:
+            raise ValueError(f'"schema" is {show(schema)}; it must be a whole number ≥ 1')
+        if schema > SCHEMA:
+            writer = show(head.get("timelike"))
+            raise ValueError(
+                f"written with schema {schema} by timelike {writer}; this is timelike {__version__}, which "
+                f"reads up to {SCHEMA}: upgrade it"
+            )
+    return head
+
+
+def _calibration(value: Any) -> Calibration:
+    names = [f.name for f in dataclasses.fields(Calibration)]
+    if not isinstance(value, dict) or sorted(value) != sorted(names):
+        raise ValueError(f'"calibration" is {show(value)}; it must be null, or hold {", ".join(names)}')
+    for name in names:
+        if not isinstance(value[name], int | float):
+            raise ValueError(f'"calibration": {name} is {show(value[name])}; it must be a number')
+    return Calibration(**value)
+
+
+def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    with _blaming(file):
+        try:
+            tensors = load_file(file)
+        except (SafetensorError, OSError) as error:
+            raise ValueError(f"not readable as safetensors ({error})") from None
+        points = tensors.pop("points")
+        model.manifold.check_points(points)
+    return points, {name.removeprefix("history."): x for name, x in tensors.items()}
+
+
+def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
+    import polars as pl
+
+    with _blaming(file):
+        try:
+            table = pl.read_parquet(file)
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise ValueError(f"not readable as Parquet ({error})") from None
+        if "id" not in table.columns:
+            raise ValueError(f"there is no column id, only {', '.join(table.columns)}")
+        if table.height != nodes:
+            raise ValueError(f"{table.height} nodes, but {POINTS} has {nodes} points")
+        if table["id"].to_list() != list(range(nodes)):
+            raise ValueError("the ids are not 0, 1, 2, … in this order")
+        if "name" not in table.columns:
+            return None
+        names = table["name"].to_list()
+        if "kind" in table.columns:
+            names = list(_of_kinds(names, table["kind"].to_list()))
+        if len(set(names)) != nodes or None in names:
+            raise ValueError("some names are missing or occur twice; every node needs its own name")
+    return tuple(names)
+
+
+def _of_kinds(names: list[str], kinds: list[str]) -> Iterable[Hashable]:
+    for name, kind in zip(names, kinds, strict=True):
+        if kind not in NAME_KINDS:
+            raise ValueError(f"the name {name!r} is of kind {kind!r}; known are {', '.join(NAME_KINDS)}")
+        yield NAME_KINDS[kind](name)

@@ -1,0 +1,291 @@
+"""Models go to disk and come back with the same bits; folders that are wrong say what is wrong."""
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import polars as pl
+import pytest
+from embeddings import MODELS, make, make_model
+from safetensors.numpy import load_file, save_file
+
+import timelike as tl
+from timelike import Embedding, Model
+from timelike.calibration import Calibration
+from timelike.likelihoods import FermiDirac, TripleFermiDirac
+from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
+
+FIXTURE = Path(__file__).parent / "model-schema-1"
+HISTORY = {"loss": np.array([3.5, 2.25], np.float32), "rejected": np.array([1, 0], np.int32)}
+
+
+def assert_equal(found: Embedding, expected: Embedding) -> None:
+    assert found.model == expected.model
+    assert found.points.dtype == expected.points.dtype
+    assert found.points.tobytes() == expected.points.tobytes()
+    assert found.names == expected.names
+    assert found.info == expected.info
+    assert found.calibration == expected.calibration
+    assert found.history.keys() == expected.history.keys()
+    for name, column in expected.history.items():
+        assert found.history[name].dtype == column.dtype
+        np.testing.assert_array_equal(found.history[name], column)
+
+
+@pytest.mark.parametrize(("manifold", "likelihood"), MODELS)
+def test_every_model_comes_back(manifold, likelihood, tmp_path):
+    embedding = dataclasses.replace(make(make_model(manifold, likelihood), nodes=5), history=HISTORY)
+    embedding.save(tmp_path / "model")
+    assert_equal(Embedding.load(tmp_path / "model"), embedding)
+    assert [x.name for x in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Model(Cylinder(Flat(2, 3), 7.5, 0), FermiDirac(0.1 + 0.2, -1e-30, 0.0)),
+        Model(PseudoHyperboloid(3, 4, 1 / 3, 4), TripleFermiDirac(1e-7, 0.3, 1.0, -2.0, 0.7)),
+    ],
+    ids=str,
+)
+def test_numbers_and_counts_come_back(model, tmp_path):
+    embedding = make(model, nodes=4)
+    embedding.save(tmp_path / "model")
+    assert_equal(Embedding.load(tmp_path / "model"), embedding)
+
+
+def test_learned_numbers_come_back(tmp_path):
+    model = tl.from_real(tl.to_real(make_model("anti-de-sitter")))
+    embedding = make(model, nodes=6)
+    embedding.save(tmp_path / "model")
+    again = Embedding.load(tmp_path / "model")
+    assert again.model.likelihood.tau1 == float(model.likelihood.tau1)
+    pairs = np.divmod(np.arange(36), 6)
+    np.testing.assert_array_equal(again.log_prob(*pairs), embedding.log_prob(*pairs))
+
+
+def test_a_trained_model_comes_back(tmp_path):
+    graph = tl.datasets.duplication_divergence(1, nodes=20)
+    embedding = tl.train(graph, make_model(), tl.Config(epochs=2), progress=False)
+    assert len(embedding.info["checksum"]) == 16
+    embedding.save(tmp_path / "model")
+    again = Embedding.load(str(tmp_path / "model"))
+    assert again.info["config"]["clip"] == math.inf
+    assert_equal(again, embedding)
+    json.loads((tmp_path / "model" / "model.json").read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("b", "a", "Ω λ\t'\"", ""),
+        (5, -3, 2**60, 0),
+        ("1", 1, 2.5, "2.5"),
+        tuple(np.array([7, 8, 9, 10])),
+        tuple(np.array(["x", "y", "z", "Δ"])),
+        None,
+    ],
+    ids=str,
+)
+def test_names_keep_their_kind(names, tmp_path):
+    make(nodes=4, names=names).save(tmp_path / "model")
+    found = Embedding.load(tmp_path / "model").names
+    assert found == names
+    if names is not None:
+        plain = [name.item() if isinstance(name, np.generic) else name for name in names]
+        assert [type(name) for name in found] == [type(name) for name in plain]
+
+
+def test_calibration_and_odd_settings_come_back(tmp_path):
+    calibration = Calibration(0.8, -1.25, 4.0, 100, 400)
+    embedding = make(nodes=4, calibration=calibration)
+    info = {"nested": {"a": [1, 2.5, None, True, -math.inf]}, "text": "Größe", "count": np.int64(3)}
+    dataclasses.replace(embedding, info=info).save(tmp_path / "model")
+    again = Embedding.load(tmp_path / "model")
+    assert again.calibration == calibration
+    assert again.info == info
+
+
+def test_what_cannot_be_saved_says_so(tmp_path):
+    for change, match in (
+        ({"names": ("a", ("b", 1), "c", "d")}, r"node \('b', 1\) has a name of type tuple"),
+        ({"info": {"x": {"y": object()}}}, r"info\['x'\]\['y'\] is <object"),
+        ({"points": np.full((4, 3), np.nan, np.float32)}, "every coordinate must be finite"),
+        ({"model": Model(Minkowski(3), FermiDirac(jnp.ones(3)))}, "FermiDirac: tau has shape"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=match):
+            dataclasses.replace(make(nodes=4), **change).save(tmp_path / "model")
+        assert not list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        make().save(tmp_path / "nowhere" / "model")
+
+
+def test_overwriting_replaces_a_model_and_nothing_else(tmp_path):
+    path = tmp_path / "model"
+    make(nodes=4).save(path)
+    make(nodes=5).save(path)
+    assert len(Embedding.load(path).points) == 5
+    (path / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"no model \(it holds \['notes.txt'\]\)"):
+        make().save(path)
+    assert (path / "notes.txt").read_text() == "mine"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError, match="is a file"):
+        make().save(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    make(nodes=3).save(tmp_path / "empty")
+    assert len(Embedding.load(tmp_path / "empty").points) == 3
+
+
+def test_a_failed_save_leaves_the_old_model(tmp_path):
+    path = tmp_path / "model"
+    make(nodes=4).save(path)
+    with pytest.raises(TypeError):
+        dataclasses.replace(make(nodes=5), info={"x": object()}).save(path)
+    assert len(Embedding.load(path).points) == 4
+    assert [x.name for x in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_crash_between_the_renames_leaves_the_old_model(tmp_path):
+    make(nodes=4).save(tmp_path / ".model.old")  # what is on disk after the first rename
+    make(nodes=5).save(tmp_path / ".model.new")
+    assert len(Embedding.load(tmp_path / "model").points) == 4
+    make(nodes=6).save(tmp_path / "model")
+    assert len(Embedding.load(tmp_path / "model").points) == 6
+    assert [x.name for x in tmp_path.iterdir()] == ["model"]
+
+
+def edit_json(change):
+    def edit(folder: Path) -> None:
+        head = json.loads((folder / "model.json").read_text())
+        change(head)
+        (folder / "model.json").write_text(json.dumps(head))
+
+    return edit
+
+
+def edit_points(change):
+    def edit(folder: Path) -> None:
+        save_file(change(load_file(folder / "points.safetensors")), folder / "points.safetensors")
+
+    return edit
+
+
+def edit_nodes(change):
+    return lambda folder: change(pl.read_parquet(folder / "nodes.parquet")).write_parquet(
+        folder / "nodes.parquet"
+    )
+
+
+def nan_point(tensors):
+    points = tensors["points"].copy()
+    points[2, 1] = np.nan
+    return {"points": points}
+
+
+WRONG = {
+    "no head": (lambda f: (f / "model.json").unlink(), "model.json is missing"),
+    "no points": (lambda f: (f / "points.safetensors").unlink(), "points.safetensors is missing"),
+    "no nodes": (lambda f: (f / "nodes.parquet").unlink(), "nodes.parquet is missing"),
+    "bad JSON": (lambda f: (f / "model.json").write_text("{"), "model.json: not readable as JSON"),
+    "no text": (lambda f: (f / "model.json").write_bytes(b"\xff\xfe"), "model.json: not readable as JSON"),
+    "a list": (lambda f: (f / "model.json").write_text("[]"), 'model.json: not the head.*"format" must be'),
+    "newer": (
+        edit_json(lambda h: h.update(schema=2, timelike="9.0")),
+        "model.json: written with schema 2 by timelike '9.0'.*reads up to 1: upgrade",
+    ),
+    "odd schema": (edit_json(lambda h: h.update(schema="1")), "model.json: \"schema\" is '1'"),
+    "no schema": (edit_json(lambda h: h.pop("schema")), "model.json: there is no 'schema'"),
+    "no manifold": (edit_json(lambda h: h.pop("manifold")), "model.json: there is no 'manifold'"),
+    "no info": (edit_json(lambda h: h.pop("info")), "model.json: there is no 'info'"),
+    "unknown manifold": (
+        edit_json(lambda h: h["manifold"].update({"class": "Klein"})),
+        "model.json: \"manifold\" is of class 'Klein'; known are Cylinder, Flat, Quadric",
+    ),
+    "manifold a text": (edit_json(lambda h: h.update(manifold="x")), "of class 'x'; known are"),
+    "class a list": (
+        edit_json(lambda h: h["likelihood"].update({"class": []})),
+        "of class \\[\\]; known are",
+    ),
+    "negative temperature": (
+        edit_json(lambda h: h["likelihood"].update(tau1=-1)),
+        "model.json: TripleFermiDirac: tau1 is -1.0; it must be a finite number > 0",
+    ),
+    "temperature a text": (edit_json(lambda h: h["likelihood"].update(tau1="1")), "tau1 is '1'; it must be"),
+    "missing number": (edit_json(lambda h: h["likelihood"].pop("r")), "\"likelihood\" has no 'r'"),
+    "extra number": (edit_json(lambda h: h["likelihood"].update(q=1)), "\"likelihood\" has an unknown 'q'"),
+    "wrong dimension": (
+        edit_json(lambda h: h["manifold"].update(positives=4)),
+        r"points.safetensors: points has shape \(6, 4\); it must be \(number of points, 6\)",
+    ),
+    "wrong curvature": (edit_json(lambda h: h["manifold"].update(kappa=0)), "kappa is 0; it must be one of"),
+    "bad calibration": (
+        edit_json(lambda h: h.update(calibration={"slope": 1})),
+        'model.json: "calibration" is .*; it must be null, or hold slope',
+    ),
+    "negative slope": (
+        edit_json(
+            lambda h: h.update(calibration=dataclasses.asdict(Calibration(1, 0, 1, 9, 9)) | {"slope": -1})
+        ),
+        "model.json: Calibration: slope is -1",
+    ),
+    "truncated points": (
+        lambda f: (f / "points.safetensors").write_bytes((f / "points.safetensors").read_bytes()[:-9]),
+        "points.safetensors: not readable as safetensors",
+    ),
+    "no table": (edit_points(lambda t: {"x": t["points"]}), "points.safetensors: there is no 'points'"),
+    "NaN": (edit_points(nan_point), r"points.safetensors: points\[2\] is .*must be finite"),
+    "off the surface": (
+        edit_points(lambda t: {"points": t["points"] * 1.1}),
+        r"points.safetensors: points\[0\] is .*off the surface",
+    ),
+    "integers": (edit_points(lambda t: {"points": t["points"].astype(np.int32)}), "points has dtype int32"),
+    "not Parquet": (lambda f: (f / "nodes.parquet").write_text("id,name"), "nodes.parquet: not readable as"),
+    "too few names": (edit_nodes(lambda t: t.head(3)), "nodes.parquet: 3 nodes, but .* has 6 points"),
+    "shuffled": (edit_nodes(lambda t: t.reverse()), "nodes.parquet: the ids are not 0, 1, 2"),
+    "no ids": (edit_nodes(lambda t: t.drop("id")), "nodes.parquet: there is no column id, only name"),
+    "twice": (
+        edit_nodes(lambda t: t.with_columns(name=pl.lit("x"))),
+        "nodes.parquet: some names are missing or",
+    ),
+    "odd kind": (
+        edit_nodes(lambda t: t.with_columns(kind=pl.lit("date"))),
+        "nodes.parquet: .*of kind 'date'",
+    ),
+    "not a number": (
+        edit_nodes(lambda t: t.with_columns(kind=pl.lit("int"))),
+        "nodes.parquet: invalid literal",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_folders_say_what_is_wrong_in_which_file(what, tmp_path):
+    edit, match = WRONG[what]
+    make(make_model("anti-de-sitter", dim=3), nodes=6, names=tuple("abcdef")).save(tmp_path / "model")
+    edit(tmp_path / "model")
+    with pytest.raises((ValueError, OSError), match=match) as caught:
+        Embedding.load(tmp_path / "model")
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "model") in str(caught.value)
+
+
+def test_there_is_no_model(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such model folder"):
+        Embedding.load(tmp_path / "model")
+
+
+def test_a_stored_model_of_schema_1_still_loads():
+    """Made by `save` of version 0.1.0; `expected.json` beside it holds what it gave then."""
+    embedding = Embedding.load(FIXTURE / "model")
+    expected = json.loads((FIXTURE / "expected.json").read_text(encoding="utf-8"))
+    assert list(embedding.names) == expected["names"]
+    assert embedding.info["config"]["negatives"]["uniform"] == 4
+    assert len(embedding.history["loss"]) == embedding.info["config"]["epochs"]
+    sources, targets, probabilities = (list(x) for x in zip(*expected["pairs"], strict=True))
+    np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)
+    raw = dataclasses.replace(embedding, calibration=None).prob(sources, targets)
+    np.testing.assert_allclose(raw, expected["raw"], rtol=1e-5)
