@@ -25,6 +25,8 @@ BEHIND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6}
 
 def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: float = COLUMN) -> Figure:
     """The figure of a scene, `width` inches wide."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
     flat = scene.at.shape[1] == 2
@@ -32,15 +34,15 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
         figure = Figure((width, 0.92 * width), layout="compressed")
         axes: Any = figure.add_subplot(projection=None if flat else "3d")
         (_prepare if flat else _prepare_3d)(axes, scene)
-        edges = _draw_edges(axes, scene, chosen)
+        _draw_edges(axes, scene, chosen)
         _draw_cones(axes, scene)
-        size = float(np.clip(160 / np.sqrt(len(scene.at)) / 1.6, 2, 16))
+        size = float(np.clip(100 / np.sqrt(len(scene.at)), 1, 16))
         style = {"s": size, "color": "black", "linewidths": 0, "zorder": 3}
         axes.scatter(*scene.at.T, **style, **({} if flat else {"depthshade": False}))
         for x, y, text in scene.marks:
             axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BEHIND, zorder=2.8)
         if len(chosen.sources):
-            colour_bar(figure, edges, axes)
+            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes)
         write_notes(figure, scene.notes)
         named = _named(chosen)
         texts = [short(name_of(embedding, chosen.nodes[i])) for i in named]
@@ -70,7 +72,7 @@ def _prepare_3d(axes: Any, scene: Scene) -> None:
     axes.view_init(elev=22, azim=-50)
 
 
-def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> Any:
+def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
     """All paths in the colour of their probability, the likely ones on top; few edges get arrow heads."""
     flat = scene.at.shape[1] == 2
     prob = chosen.prob[scene.edge_of]
@@ -85,30 +87,26 @@ def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> Any:
     if flat:
         from matplotlib.collections import LineCollection
 
-        lines: Any = axes.add_collection(LineCollection(list(paths), **style), autolim=False)
+        axes.add_collection(LineCollection(list(paths), **style), autolim=False)
     else:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-        lines = axes.add_collection3d(Line3DCollection(list(paths), **style), autolim=False)
+        axes.add_collection3d(Line3DCollection(list(paths), **style), autolim=False)
     if 0 < len(paths) <= ARROWS:
         _draw_heads(axes, paths, prob[order])
-    return lines
 
 
 def _draw_heads(axes: Any, paths: np.ndarray, prob: np.ndarray) -> None:
     """A small arrow head just past the middle of each path."""
-    from matplotlib.axes import Axes
+    from matplotlib import colormaps
 
     step = paths.shape[1] // 2
-    before, after = (_on_paper(axes, paths[:, i]) for i in (step - 1, step))
-    toward = after - before
-    at = before + 0.62 * toward
-    toward = toward / np.maximum(np.linalg.norm(toward, axis=1, keepdims=True), 1e-12)
-    Axes.quiver(  # in the plane of the paper, also on axes in three dimensions
-        axes, *at.T, *toward.T, prob, cmap=EDGES, clim=(0, 1), angles="xy", pivot="mid", units="inches",
-        scale_units="inches", scale=1 / 0.075, width=0.012, headwidth=4.2, headlength=6.2, headaxislength=6.2,
-        minlength=0, zorder=2,
-    )  # fmt: skip
+    tails, tips = (_on_paper(axes, paths[:, i]) for i in (step - 1, step))
+    tips = tails + 0.65 * (tips - tails)
+    style: dict[str, Any] = {"arrowstyle": "-|>,head_length=0.5,head_width=0.19", "shrinkA": 0, "shrinkB": 0}
+    for tail, tip, colour in zip(tails, tips, colormaps[EDGES](prob), strict=True):
+        head = {**style, "color": colour, "linewidth": 0, "mutation_scale": 9}
+        axes.annotate("", tuple(tip), tuple(tail), arrowprops=head, zorder=2).set_in_layout(False)
 
 
 def _draw_cones(axes: Any, scene: Scene) -> None:

@@ -84,7 +84,7 @@ def calibration_curve(
             axes.errorbar(x, y, bars, fmt="o-", label=label, **style)
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         axes.set(xlabel="predicted probability", ylabel="share of edges")
-        axes.legend(loc="upper left", handlelength=1)
+        axes.legend(loc="best", handlelength=1)
         write_notes(figure, [_ratio(pairs)])
     return figure
 

@@ -44,7 +44,10 @@ def frame_at(manifold: Manifold, p: Point, others: Any) -> Frame:
     t = components @ dual * np.sign(length)
     x = components @ metric @ space.T * np.sign(sizes)
     axis, lost = main_axis(x[np.isfinite(t)])
-    return Frame(np.stack([time, axis @ space]) @ basis, np.stack([t, x @ axis], axis=1), lost)
+    across = axis @ space @ basis
+    if len(across) and across[np.argmax(np.abs(across))] < 0:  # one sign for the same data, always
+        axis, across = -axis, -across
+    return Frame(np.stack([time @ basis, across]), np.stack([t, x @ axis], axis=1), lost)
 
 
 @jax.jit

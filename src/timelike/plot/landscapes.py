@@ -148,7 +148,7 @@ def node_landscape(
         model, (-reach, reach, -reach, reach), source=p, resolution=resolution,
         chart=lambda t, x: model.manifold.exp(p, t * basis[0] + x * basis[1]),
     )  # fmt: skip
-    prob = np.asarray(jax.vmap(model.prob, (None, 0))(p, others))
+    prob = np.asarray(jax.jit(jax.vmap(model.prob, (None, 0)))(p, others))
     with styled():
         figure, grid = panels(1, 1, width=width, height=0.92 * width)
         axes = grid[0, 0]

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: How settings and scores are written.
+WORDS = {
+    "tau": r"$\tau$", "tau1": r"$\tau_1$", "tau2": r"$\tau_2$", "alpha": r"$\alpha$", "r": "$r$", "k": "$k$",
+    "valid_ap": "validation AP", "test_ap": "test AP", "best_test_ap": "best test AP",
+}  # fmt: skip
+
 #: Rows of the largest matrix that is drawn, and of the largest one with names.
 ROWS, NAMED = 300, 25
 
@@ -94,15 +100,15 @@ def sweep_table(
     with styled():
         figure, grid = panels(1, 1, width=width, height=max(1.1, width * (0.25 + 0.12 * len(down))))
         figure.set_layout_engine("constrained")
-        image = _draw_cells(grid[0, 0], cells)
+        image = _draw_cells(grid[0, 0], cells, value == "loss")
         _ticks(grid[0, 0], rows, columns, down, across)
         bar = figure.colorbar(image, ax=grid[0, 0], pad=0.02, aspect=16)
-        bar.set_label(value.replace("_", " ").replace("ap", "AP"))
+        bar.set_label(_word(value))
         bar.outline.set_linewidth(0.6)
         seeds = len(set(table["seed"]))
         rest = [name for name in varied if name not in (rows, columns)]
         words = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in (rows, columns) else []
-        write_notes(figure, [*words, *([f"best over {', '.join(rest)}"] if rest else [])])
+        write_notes(figure, [*words, *([f"best over {', '.join(map(_word, rest))}"] if rest else [])])
     return figure
 
 
@@ -122,12 +128,13 @@ def _cells(sweep: Sweep, rows: Any, columns: str, value: str, down: list, across
     return cells
 
 
-def _draw_cells(axes: Axes, cells: np.ndarray) -> Any:
-    image = axes.imshow(cells, cmap="cividis", aspect="auto")
+def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:
+    """The numbers, and the better the brighter."""
+    image = axes.imshow(cells, cmap="cividis_r" if low_is_good else "cividis", aspect="auto")
     middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
     for (i, j), number in np.ndenumerate(cells):
-        text = "×" if np.isnan(number) else f"{number:.3g}"
-        colour = "white" if number < middle else "black"
+        text = "×" if np.isnan(number) else f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
+        colour = "white" if (number > middle if low_is_good else number < middle) else "black"
         axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
     return image
 
@@ -137,5 +144,9 @@ def _ticks(axes: Axes, rows: str | None, columns: str, down: list, across: list)
     axes.set_yticks(range(len(down)), [] if rows is None else [f"{x:g}" for x in down])
     if rows is None:
         axes.set_yticks([])
-    axes.set(xlabel=columns.replace("_", " "), ylabel=rows.replace("_", " ") if rows else "")
+    axes.set(xlabel=_word(columns), ylabel=_word(rows) if rows else "")
     axes.tick_params(length=0)
+
+
+def _word(name: str) -> str:
+    return WORDS.get(name, name.replace("_", " "))

@@ -12,13 +12,16 @@ from timelike.graph import DiGraph
 from timelike.plot.scenes import LAYOUTS, Scene, layout_of
 from timelike.plot.selection import Selection, name_of, select
 from timelike.plot.style import FUTURE, PAST
-from timelike.plot.views import view_of
+from timelike.plot.views import view_of, words_for
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 #: Edges are drawn in so many classes of probability, one colour each.
 CLASSES = 10
+
+#: Up to so many edges have arrow heads.
+ARROWS = 150
 
 #: What a click on a node does: its light cone, or rays of it, replace the shown ones.
 CLICK = """
@@ -92,7 +95,9 @@ def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scen
 def page(figure: Figure) -> str:
     """One HTML page with everything inside it, plotly's own program too."""
     config = {"displaylogo": False, "responsive": True}
-    html: str = figure.to_html(include_plotlyjs=True, full_html=True, post_script=CLICK, config=config)
+    html: str = figure.to_html(
+        include_plotlyjs=True, full_html=True, post_script=CLICK, config=config, default_height="95vh"
+    )
     return html
 
 
@@ -135,21 +140,26 @@ def _edge_traces(trace: Any, scene: Scene, chosen: Selection) -> list[Any]:
 
 
 def _middles(trace: Any, scene: Scene, chosen: Selection, names: list[str]) -> Any:
-    """Points in the middle of the edges, that tell ends and probability, and carry the scale of colours."""
-    half = scene.paths.shape[1] // 2
-    middle = (scene.paths[:, half - 1] + scene.paths[:, half]) / 2 if len(scene.paths) else scene.at[:0]
-    inside = np.ones(len(middle), bool)
-    if len(middle):
-        low, high = scene.limits.T
-        inside = ((middle >= low) & (middle <= high)).all(axis=1)
-    edges = scene.edge_of[inside]
+    """Points in the middle of the edges, that tell ends and probability, and carry the scale of colours.
+
+    In the plane they are arrow heads if there are few edges, and cannot be seen if there are many.
+    """
+    half, flat = scene.paths.shape[1] // 2, scene.at.shape[1] == 2
+    before, after = scene.paths[:, half - 1], scene.paths[:, half]
+    middle = (before + after) / 2
+    inside = ((middle >= scene.limits[:, 0]) & (middle <= scene.limits[:, 1])).all(axis=1)
+    edges, toward = scene.edge_of[inside], (after - before)[inside]
     ends = zip(chosen.sources[edges], chosen.targets[edges], strict=True)
     text = [f"{names[source]} → {names[target]}" for source, target in ends]
-    bar = {"title": {"text": "probability"}, "thickness": 12, "len": 0.6}
+    few = flat and len(edges) <= ARROWS
     marker = {
-        "size": 5, "color": [float(f"{p:.3g}") for p in chosen.prob[edges]], "colorscale": "Viridis_r",
-        "cmin": 0, "cmax": 1, "showscale": True, "colorbar": bar,
+        "color": [float(f"{p:.3g}") for p in chosen.prob[edges]], "colorscale": "Viridis_r",
+        "cmin": 0, "cmax": 1, "showscale": True, "size": 11 if few else 5 if flat else 2,
+        "opacity": 1 if few or not flat else 0,
+        "colorbar": {"title": {"text": "probability"}, "thickness": 12, "len": 0.6},
     }  # fmt: skip
+    if few:
+        marker |= {"symbol": "arrow", "angle": np.degrees(np.arctan2(toward[:, 0], toward[:, 1])).tolist()}
     return trace(
         **_axes_of(middle[inside]), mode="markers", marker=marker, text=text, name="edges", showlegend=False,
         hovertemplate="%{text}<br>probability %{marker.color:.3f}<extra></extra>",
@@ -177,24 +187,24 @@ def _look(embedding: Embedding, scene: Scene) -> dict[str, Any]:
     """Title, notes, axes, and what the script needs to draw a cone."""
     notes = "<br>".join(escape(note) for note in scene.notes)
     model = embedding.model
-    title = f"{len(embedding.points):,} nodes in {type(model.manifold).__name__}, d = {model.manifold.dim}"
+    title = f"{len(embedding.points):,} nodes in {words_for(model.manifold)}, d = {model.manifold.dim}"
     look: dict[str, Any] = {
         "title": {"text": title, "subtitle": {"text": notes}},
-        "template": "simple_white", "hovermode": "closest", "margin": {"t": 90, "r": 20},
+        "template": "simple_white", "hovermode": "closest", "margin": {"t": 90, "r": 20, "b": 50, "l": 60},
         "legend": {"orientation": "h", "y": 1.02, "x": 1, "xanchor": "right", "yanchor": "bottom"},
     }  # fmt: skip
     if scene.at.shape[1] == 3:
         hidden = {"visible": False}
         look["scene"] = {"xaxis": hidden, "yaxis": hidden, "zaxis": hidden, "aspectmode": "data"}
+        look["scene"]["camera"] = {"eye": {"x": 1.1, "y": -1.3, "z": 0.7}}
         return look
     (left, right), (bottom, top) = scene.limits.tolist()
-    x: dict[str, Any] = {"range": [left, right]}
-    y: dict[str, Any] = {"range": [bottom, top], "scaleanchor": "x"}
+    x: dict[str, Any] = {"range": [left, right], "constrain": "domain"}
+    y: dict[str, Any] = {"range": [bottom, top], "constrain": "domain", "scaleanchor": "x"}
     if scene.labels is None:
         x, y = {**x, "visible": False}, {**y, "visible": False}
     else:
-        plain = [label.translate({ord("$"): None}) for label in scene.labels]
-        x, y = {**x, "title": {"text": plain[0]}}, {**y, "title": {"text": plain[1]}}
+        x["title"], y["title"] = ({"text": label} for label in scene.labels)
     look |= {"xaxis": x, "yaxis": y}
     if scene.light and scene.labels is not None:
         turn = 2 * scene.half if scene.half else 0.0

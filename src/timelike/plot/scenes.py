@@ -241,7 +241,7 @@ def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.nda
 
 
 def _limits(at: np.ndarray, view: View) -> np.ndarray:
-    """[[left, right], [bottom, top]] with a margin, not too slim; a circle of time is shown whole."""
+    """[[left, right], [bottom, top]], not too slim; a circle of time and all between walls is shown."""
     low, high = at.min(axis=0), at.max(axis=0)
     if view.period is not None:
         low[1], high[1] = -view.period / 2, view.period / 2
@@ -252,7 +252,7 @@ def _limits(at: np.ndarray, view: View) -> np.ndarray:
     middle = (low + high) / 2
     limits = np.stack([middle - half, middle + half], axis=1)
     if view.wall is not None:
-        limits[0] = np.clip(limits[0], -view.wall, view.wall)
+        limits[0] = (-1.02 * view.wall, 1.02 * view.wall)
     return limits
 
 

@@ -15,6 +15,9 @@ from timelike.graph import DiGraph, node_numbers
 from timelike.manifolds.base import Point
 from timelike.model import Model
 
+#: An edge less likely than this is drawn to the nearest image of its target: no image stands for it.
+LIKELY = 0.1
+
 #: At most so many are drawn; more would hide each other, and make files that no reader opens.
 NODES, EDGES = 4000, 4000
 
@@ -24,7 +27,7 @@ class Selection(NamedTuple):
 
     `nodes` are numbers of nodes, in increasing order; `sources` and `targets` are positions in
     `nodes`. `prob` is the probability of each edge, and `turns` how many turns of the circle of time
-    the image of the target that contributes most to it lies off the nearest one. `chosen` are the
+    the image of the target that contributes most to it lies off the nearest one (0 if it is unlikely). `chosen` are the
     positions of the nodes that the user asked for, or of the one with most edges. `degrees` are the
     out- and in-degrees in the whole graph.
     """
@@ -131,14 +134,15 @@ def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> tuple[
 
 @jax.jit
 def _look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
-    """Probability, and the image of q (nearest: 0) that contributes most to it, of each pair."""
+    """Probability, and the number of the image of q (nearest: 0) that stands for the edge, of each pair."""
 
     def one(p: Point, q: Point) -> tuple[Any, Any]:
         separation = model.manifold.separation(p, q)
         if not model.likelihood.decays_in_time:
             separation = separation.nearest
         parts = model.likelihood.log_prob(separation)
-        return model.prob(p, q), jnp.argmax(parts) - parts.shape[-1] // 2
+        prob = model.prob(p, q)
+        return prob, jnp.where(prob < LIKELY, 0, jnp.argmax(parts) - parts.shape[-1] // 2)
 
     return jax.vmap(one)(p, q)
 

@@ -84,7 +84,7 @@ def colour_bar(figure: Figure, image: Any, grid: Any) -> None:
 def write_notes(figure: Figure, notes: Sequence[str]) -> None:
     """What a reader must know about a picture, small, below it."""
     if notes:
-        figure.supxlabel("\n".join(notes), fontsize=6.5, color="0.35", parse_math=False)
+        figure.supxlabel("\n".join(notes), fontsize=6.5, color="0.35")
 
 
 def short(name: Any, length: int = 24) -> str:

@@ -81,8 +81,10 @@ def _anti_de_sitter_view(x: np.ndarray) -> View:
     """
     along, lost = main_direction(x[:, 2:] / np.hypot(x[:, 0], x[:, 1])[:, None])
     sigma = np.arcsin(np.clip(along, -1, 1))
-    labels = {"time_label": r"time $\theta = t/r$", "space_label": r"space $\sigma = \arcsin(x/r)$"}
-    return View(_angle(x), sigma, lost, 2 * np.pi, True, np.pi / 2, **labels)
+    return View(
+        _angle(x), sigma, lost, 2 * np.pi, True, np.pi / 2,
+        time_label="time θ = t/r", space_label="space σ = arcsin(x/r)",
+    )  # fmt: skip
 
 
 def _de_sitter_view(x: np.ndarray) -> View:
@@ -90,8 +92,24 @@ def _de_sitter_view(x: np.ndarray) -> View:
     on_sphere = x[:, 1:] / np.hypot(1, x[:, :1])
     along, lost = main_direction(on_sphere[:, :-1])
     rest = np.copysign(np.sqrt(np.clip(1 - along**2, 0, 1)), on_sphere[:, -1])
-    labels = {"time_label": r"conformal time $\eta$", "space_label": r"space $\varphi$"}
-    return View(np.arctan(x[:, 0]), np.arctan2(along, rest), lost, None, True, np.pi, **labels)
+    return View(
+        np.arctan(x[:, 0]), np.arctan2(along, rest), lost, light=True,
+        time_label="conformal time η", space_label="space φ",
+    )  # fmt: skip
+
+
+def words_for(manifold: Manifold) -> str:
+    """What to call a manifold in a title."""
+    if isinstance(manifold, Cylinder):
+        return f"cylindrical {words_for(manifold.base)}"
+    if isinstance(manifold, Flat) and manifold.times < 2:
+        return ("Euclidean space", "Minkowski spacetime")[manifold.times]
+    if isinstance(manifold, Quadric) and manifold.negatives < 3:
+        below = {1: "hyperbolic space", 2: "anti-de Sitter spacetime"}
+        above = {0: "the sphere", 1: "de Sitter spacetime"}
+        kind = (below if manifold.kappa < 0 else above).get(manifold.negatives)
+        return kind or type(manifold).__name__
+    return type(manifold).__name__
 
 
 def is_anti_de_sitter(manifold: Manifold) -> bool:
