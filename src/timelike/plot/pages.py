@@ -96,7 +96,7 @@ def page(figure: Figure) -> str:
     """One HTML page with everything inside it, plotly's own program too."""
     config = {"displaylogo": False, "responsive": True}
     html: str = figure.to_html(
-        include_plotlyjs=True, full_html=True, post_script=CLICK, config=config, default_height="95vh"
+        config, include_plotlyjs=True, post_script=CLICK, default_height="95vh", div_id="embedding"
     )
     return html
 

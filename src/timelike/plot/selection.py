@@ -27,9 +27,9 @@ class Selection(NamedTuple):
 
     `nodes` are numbers of nodes, in increasing order; `sources` and `targets` are positions in
     `nodes`. `prob` is the probability of each edge, and `turns` how many turns of the circle of time
-    the image of the target that contributes most to it lies off the nearest one (0 if it is unlikely). `chosen` are the
-    positions of the nodes that the user asked for, or of the one with most edges. `degrees` are the
-    out- and in-degrees in the whole graph.
+    the image of the target that contributes most to it lies off the nearest one (0 if it is
+    unlikely). `chosen` are the positions of the nodes that the user asked for, or of the one with
+    most edges. `degrees` are the out- and in-degrees in the whole graph.
     """
 
     nodes: np.ndarray
@@ -138,10 +138,10 @@ def _look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
 
     def one(p: Point, q: Point) -> tuple[Any, Any]:
         separation = model.manifold.separation(p, q)
+        prob = jnp.exp(model.from_separation(separation)[0])
         if not model.likelihood.decays_in_time:
-            separation = separation.nearest
+            return prob, 0
         parts = model.likelihood.log_prob(separation)
-        prob = model.prob(p, q)
         return prob, jnp.where(prob < LIKELY, 0, jnp.argmax(parts) - parts.shape[-1] // 2)
 
     return jax.vmap(one)(p, q)
