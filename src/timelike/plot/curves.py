@@ -42,7 +42,9 @@ def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
             for column, colour in zip(columns, LINES, strict=False):
                 values = history[column]
                 epochs = np.arange(1, len(values) + 1)
-                axes.plot(epochs, values, color=colour, linewidth=1, label=PANELS[title][column])
+                axes.plot(
+                    epochs, values, color=colour, linewidth=1, clip_on=False, label=PANELS[title][column]
+                )
             if best:
                 axes.axvline(best, color="0.6", linewidth=0.7, dashes=(3, 2), zorder=0)
             if title == "average precision":

@@ -41,7 +41,7 @@ STYLE: dict[str, Any] = {
     "ytick.direction": "out",
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "savefig.dpi": 200,
+    "figure.dpi": 200,
     # Text stays text in vector files, and the same picture is the same file.
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
