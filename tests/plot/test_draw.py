@@ -26,23 +26,23 @@ def test_every_layout_draws_every_family(name, dim):
     embedding = embed((name, dim))
     fitting = [kind for kind, (_, fits) in LAYOUTS.items() if fits(embedding.model.manifold)]
     assert "diagram" in fitting
+    chosen = select(embedding, GRAPH)
     for kind in fitting:
-        figure = plot.draw(embedding, GRAPH, kind)
-        assert len(figure.axes) == 2  # the picture and the scale of its colours
+        scene = LAYOUTS[kind][0](embedding, chosen)
+        assert all(np.isfinite(x).all() for x in (scene.at, scene.paths, *scene.future, *scene.guides))
+        assert set(scene.edge_of) == set(range(len(chosen.sources)))
         if dim == 10 and kind != "polar":
-            assert "of its variance not shown" in figure._supxlabel.get_text()
+            assert any("of its variance not shown" in note for note in scene.notes)
+        if dim == 3:  # other dimensions as pictures: in the slow suite
+            figure = plot.draw(embedding, GRAPH, kind)
+            assert len(figure.axes) == 2  # the picture and the scale of its colours
+            assert [figure._supxlabel.get_text()] == ["\n".join(scene.notes)]
 
 
-@pytest.mark.parametrize("name", ["cylindrical-minkowski", "hyperboloid"])
-def test_matrices_and_automatic_pictures_draw(name):
-    embedding = embed((name, 3))
+def test_matrices_and_pictures_without_a_graph_draw():
+    embedding = embed(CylindricalMinkowski(3))
     assert plot.draw(embedding, GRAPH, "adjacency").axes
     assert plot.draw(embedding).axes
-
-
-@pytest.mark.parametrize("name", ["minkowski", "anti-de-sitter"])
-def test_landscapes_of_nodes_draw(name):
-    assert len(plot.draw(embed((name, 3)), GRAPH, "landscape").axes) == 2
 
 
 @pytest.mark.slow
@@ -187,7 +187,7 @@ def test_disk_is_poincares_and_keeps_time():
 
 def test_names_do_not_overlap_and_are_not_maths():
     names = tuple(f"$gene_{i}$ été" for i in range(12))
-    figure = plot.draw(embed(Minkowski(2), nodes=12, scale=0.3, names=names))
+    figure = plot.draw(embed(Minkowski(2), nodes=12, scale=0.3, names=names), random_graph(12, names=names))
     texts = [t for t in figure.axes[0].texts if t.get_text()]
     boxes = [t.get_window_extent() for t in texts]
     assert len(texts) >= 4

@@ -58,4 +58,4 @@ def test_layouts_of_the_screen_are_those_of_paper():
     flat = plot.interactive(cylinder, graph)
     assert flat.layout.meta["shifts"] == [-10, 0, 10]
     assert flat.layout.yaxis.scaleanchor == "x"
-    assert "anti-de Sitter" in plot.interactive(ads).layout.title.text
+    assert "anti-de Sitter" in plot.interactive(ads, graph, "diagram").layout.title.text

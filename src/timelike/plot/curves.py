@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -129,8 +130,11 @@ def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPair
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
         points = jnp.asarray(embedding.points)
-        found[name] = np.exp(np.asarray(log_probs(embedding.model, points, pairs.sources, pairs.targets)))
+        found[name] = np.exp(np.asarray(_log_probs(embedding.model, points, pairs.sources, pairs.targets)))
     return found
+
+
+_log_probs = jax.jit(log_probs)
 
 
 def _ratio(pairs: LabelledPairs) -> str:
