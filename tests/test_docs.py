@@ -25,7 +25,18 @@ def program(page: Path) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if program(p).strip()], ids=lambda p: p.stem)
+#: Pages that train many models.
+SLOW = ("gallery",)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in SLOW else [])
+        for p in PAGES
+        if program(p).strip()
+    ],
+)
 def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with patch.dict(MANIFOLDS), patch.dict(LIKELIHOODS):

@@ -1,0 +1,58 @@
+"""Pictures of embeddings and models, for papers and for the screen.
+
+`draw(embedding, graph)` makes the picture that suits the manifold, `save` writes one to a file,
+`interactive` makes one to explore. Functions that draw return a matplotlib `Figure`, or draw into
+axes that they are given; nothing is shown. Matplotlib and plotly are an extra, loaded when needed.
+"""
+
+from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves
+from timelike.plot.front import ENDINGS, KINDS, draw, save
+from timelike.plot.landscapes import (
+    Chart,
+    Extent,
+    Landscape,
+    draw_landscape,
+    draw_light_cone,
+    flat_chart,
+    landscape,
+    mark_event,
+    node_landscape,
+    polar_chart,
+)
+from timelike.plot.matrices import adjacency, sweep_table
+from timelike.plot.pages import interactive, page
+from timelike.plot.paper import disk_cone, tfd_heatmaps, wrapped_heatmaps
+from timelike.plot.style import COLOURS, COLUMN, PAGE, STYLE, panels, styled
+
+__all__ = [
+    "COLOURS",
+    "COLUMN",
+    "ENDINGS",
+    "KINDS",
+    "PAGE",
+    "STYLE",
+    "Chart",
+    "Extent",
+    "Landscape",
+    "adjacency",
+    "calibration_curve",
+    "disk_cone",
+    "draw",
+    "draw_landscape",
+    "draw_light_cone",
+    "flat_chart",
+    "interactive",
+    "landscape",
+    "mark_event",
+    "node_landscape",
+    "page",
+    "panels",
+    "polar_chart",
+    "precision_recall_curve",
+    "save",
+    "styled",
+    "sweep_table",
+    "tfd_heatmaps",
+    "training_curves",
+    "wrapped_heatmaps",
+]

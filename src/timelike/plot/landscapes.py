@@ -1,0 +1,179 @@
+"""The probability landscape around an event of a model, and around a node of an embedding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.checks import instance
+from timelike.embedding import Embedding
+from timelike.graph import node_numbers
+from timelike.manifolds.base import Manifold, Point, Scalar
+from timelike.model import Model
+from timelike.plot.frames import frame_at
+from timelike.plot.selection import NODES, name_of, sample_nodes
+from timelike.plot.style import COLOURS, COLUMN, colour_bar, panels, short, styled, write_notes
+from timelike.plot.views import half_turn, lost_note
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: A map from two coordinates (t, x), time first, to a point.
+Chart = Callable[[Scalar, Scalar], Point]
+
+#: (x_min, x_max, t_min, t_max), as matplotlib has it.
+Extent = tuple[float, float, float, float]
+
+
+class Landscape(NamedTuple):
+    """Edge probability and interval from one point p to a grid of points q: rows are times."""
+
+    x: np.ndarray
+    t: np.ndarray
+    prob: np.ndarray
+    interval: np.ndarray
+
+    @property
+    def extent(self) -> Extent:
+        """The corners of the grid."""
+        return float(self.x[0]), float(self.x[-1]), float(self.t[0]), float(self.t[-1])
+
+
+def flat_chart(manifold: Manifold) -> Chart:
+    """(t, x) ↦ t e₀ + x e₁: the plane of time and the first direction of space, for flat coordinates."""
+
+    def chart(t: Scalar, x: Scalar) -> Point:
+        return manifold.origin().at[0].set(t).at[1].set(x)
+
+    return chart
+
+
+def polar_chart(manifold: Manifold) -> Chart:
+    """(θ, x) ↦ (r cos θ, −r sin θ, x), r = √(1 + x²): anti-de Sitter by eqs. 7 and 8, θ from the origin.
+
+    The whole circle of time is −π ≤ θ ≤ π at every x; in the paper's time (eq. 9) it is 2πr long.
+    """
+
+    def chart(theta: Scalar, x: Scalar) -> Point:
+        r = jnp.sqrt(1 + x**2)
+        return manifold.origin().at[0].set(r * jnp.cos(theta)).at[1].set(-r * jnp.sin(theta)).at[2].set(x)
+
+    return chart
+
+
+def landscape(
+    model: Model,
+    extent: Extent = (-2.0, 2.0, -2.0, 2.0),
+    *,
+    source: Point | None = None,
+    chart: Chart | None = None,
+    resolution: int = 201,
+) -> Landscape:
+    """F̃(p, q) and s² for p = `source` (the origin unless given) and q on a grid of `chart`.
+
+    `chart` maps (t, x) to a point; it is `flat_chart` unless given, on anti-de Sitter use
+    `polar_chart`. `resolution` is the number of grid points along either side of `extent`.
+    """
+    p = model.manifold.origin() if source is None else source
+    chart = flat_chart(model.manifold) if chart is None else chart
+    x = np.linspace(extent[0], extent[1], resolution, dtype=np.float32)
+    t = np.linspace(extent[2], extent[3], resolution, dtype=np.float32)
+
+    def at(t: Scalar, x: Scalar) -> tuple[Scalar, Scalar]:
+        q = chart(t, x)
+        return model.prob(p, q), model.manifold.separation(p, q).nearest.interval[0]
+
+    grid = jax.jit(jax.vmap(jax.vmap(at, (None, 0)), (0, None)))
+    prob, interval = grid(jnp.asarray(t), jnp.asarray(x))
+    return Landscape(x, t, np.asarray(prob), np.asarray(interval))
+
+
+def draw_landscape(axes: Axes, scene: Landscape, *, cone: bool = True, peak: bool = False) -> Any:
+    """Draw the probabilities as colours and return the image.
+
+    `cone` draws the light cone s² = 0 as thin lines, where there is one; `peak` marks the largest
+    probability with a cross.
+    """
+    image = axes.imshow(
+        scene.prob, cmap=COLOURS, vmin=0, vmax=1, origin="lower", extent=scene.extent,
+        interpolation="bilinear", aspect="equal",
+    )  # fmt: skip
+    if cone:
+        draw_light_cone(axes, scene)
+    if peak:
+        row, column = np.unravel_index(np.nanargmax(scene.prob), scene.prob.shape)
+        axes.plot(scene.x[column], scene.t[row], "x", color="white", markersize=4.5, markeredgewidth=1)
+    return image
+
+
+def draw_light_cone(axes: Axes, scene: Landscape, **style: Any) -> None:
+    """Draw the null lines s² = 0; nothing in a Riemannian space, where only p itself is null."""
+    if np.nanmin(scene.interval) < 0 < np.nanmax(scene.interval):
+        style = {"colors": "0.15", "linewidths": 0.5, **style}
+        axes.contour(scene.x, scene.t, scene.interval, levels=[0.0], **style)
+
+
+def mark_event(axes: Axes, x: float = 0.0, t: float = 0.0, name: str = "$p$") -> None:
+    """A dot with its name."""
+    axes.plot(x, t, "o", color="black", markersize=3, zorder=5)
+    axes.annotate(name, (x, t), (-3, -9), textcoords="offset points", ha="center")
+
+
+def node_landscape(
+    embedding: Embedding, node: Any, *, resolution: int = 201, width: float = COLUMN
+) -> Figure:
+    """F̃(p, ·) on a plane through the event p of a node: its time, and the main direction of space.
+
+    The axes are normal coordinates: the event at (t, x) is exp_p(t T + x X), where T is the direction
+    of time at p and X the direction of space in which the other nodes vary most as seen from p. Light
+    has slope 1. Other nodes stand where exp takes them; their fill is their own probability, which
+    differs from the colour below them by how far off the plane they are. Nodes that no geodesic
+    reaches are not shown.
+    """
+    instance("embedding", embedding, Embedding, "the result of timelike.train")
+    model, points = embedding.model, jnp.asarray(embedding.points)
+    number = int(node_numbers(node, len(points), embedding.names, "node").reshape(-1)[0])
+    p = points[number]
+    shown = sample_nodes(len(points), np.array([number]), NODES)
+    others = points[shown[shown != number]]
+    frame = frame_at(model.manifold, p, others)
+    reach = _reach(model.manifold, frame.at)
+    basis = jnp.asarray(frame.basis, points.dtype)
+    scene = landscape(
+        model, (-reach, reach, -reach, reach), source=p, resolution=resolution,
+        chart=lambda t, x: model.manifold.exp(p, t * basis[0] + x * basis[1]),
+    )  # fmt: skip
+    prob = np.asarray(jax.jit(jax.vmap(model.prob, (None, 0)))(p, others))
+    with styled():
+        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        axes = grid[0, 0]
+        image = draw_landscape(axes, scene)
+        style: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black"}
+        axes.scatter(frame.at[:, 1], frame.at[:, 0], s=9, c=prob, linewidths=0.4, zorder=3, **style)
+        axes.plot(0, 0, "o", color="black", markersize=4, zorder=4)
+        _write_name(axes, short(name_of(embedding, number)))
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+        axes.set(xlabel="space from the node", ylabel="time from the node")
+        colour_bar(figure, image, axes)
+        sample = f"{len(shown):,} of {len(points):,} nodes shown" if len(shown) < len(points) else ""
+        words = [sample, lost_note(frame.lost), "fill of a node: its own probability as a target"]
+        write_notes(figure, [note for note in words if note])
+    return figure
+
+
+def _write_name(axes: Axes, name: str) -> None:
+    behind = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}
+    style: dict[str, Any] = {"fontsize": 8, "bbox": behind, "zorder": 5, "parse_math": False}
+    axes.annotate(name, (0, 0), (5, -5), textcoords="offset points", va="top", **style)
+
+
+def _reach(manifold: Manifold, at: np.ndarray) -> float:
+    """How far to look: nine nodes of ten are inside, and no time is seen twice."""
+    far = np.abs(at[np.isfinite(at).all(axis=1)]).max(axis=1, initial=0)
+    reach = 1.15 * float(np.quantile(far, 0.9)) if len(far) and far.any() else 1.0
+    return min(reach, half_turn(manifold) or np.inf)

@@ -1,0 +1,152 @@
+"""Matrices: probabilities of all pairs ordered by time, and the table of a sweep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.checks import instance
+from timelike.embedding import Embedding
+from timelike.graph import DiGraph
+from timelike.plot.selection import name_of, select
+from timelike.plot.style import COLUMN, colour_bar, panels, short, styled, write_notes
+from timelike.plot.views import view_of
+from timelike.sweeps import Sweep
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: How settings and scores are written.
+WORDS = {
+    "tau": r"$\tau$", "tau1": r"$\tau_1$", "tau2": r"$\tau_2$", "alpha": r"$\alpha$", "r": "$r$", "k": "$k$",
+    "valid_ap": "validation AP", "test_ap": "test AP", "best_test_ap": "best test AP",
+}  # fmt: skip
+
+#: Rows of the largest matrix that is drawn, and of the largest one with names.
+ROWS, NAMED = 300, 25
+
+
+def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: float = COLUMN) -> Figure:
+    """The probability of every edge, nodes in the order of their times; dots are the edges of `graph`.
+
+    Row i, column j is the edge i → j. Above the diagonal an edge leads to the future.
+    """
+    chosen = select(embedding, graph, most_nodes=ROWS, most_edges=ROWS**2)
+    points = embedding.points[chosen.nodes]
+    order = np.argsort(view_of(embedding.model.manifold, points).time, kind="stable")
+    prob = np.asarray(_all_pairs(embedding.model, jnp.asarray(points[order])))
+    place = np.argsort(order)
+    with styled():
+        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        axes, count = grid[0, 0], len(order)
+        image = axes.imshow(prob, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+        if graph is not None:
+            size = float(np.clip((110 / count) ** 2, 0.6, 12))
+            ends = place[chosen.targets], place[chosen.sources]
+            axes.scatter(*ends, s=size, color="#D55E00", linewidths=0, label="edge")
+        axes.set(xlabel="target, by time", ylabel="source, by time")
+        if count <= NAMED:
+            names = [short(name_of(embedding, i), 10) for i in chosen.nodes[order]]
+            axes.set_xticks(range(count), names, rotation=90, fontsize=6, parse_math=False)
+            axes.set_yticks(range(count), names, fontsize=6, parse_math=False)
+        colour_bar(figure, image, axes)
+        words = [note for note in chosen.notes if "nodes shown" in note]
+        write_notes(figure, [*words, *(["dots: edges of the graph"] if graph is not None else [])])
+    return figure
+
+
+@jax.jit
+def _all_pairs(model: Any, points: Any) -> Any:
+    """prob(p_i, p_j), NaN for i = j."""
+    prob = jax.vmap(jax.vmap(model.prob, (None, 0)), (0, None))(points, points)
+    return jnp.where(jnp.eye(len(points), dtype=bool), jnp.nan, prob)
+
+
+def sweep_table(
+    sweep: Sweep,
+    rows: str | None = None,
+    columns: str | None = None,
+    *,
+    value: str = "valid_ap",
+    width: float = COLUMN,
+) -> Figure:
+    """A heat map of a sweep: the median of `value` over seeds for two settings that were varied.
+
+    `rows` and `columns` are settings; unless given, the first two of the grid. Of settings that are
+    neither, the best value counts: the highest, or for `loss` the lowest. A cross means that no run
+    of a cell has a value.
+    """
+    instance("sweep", sweep, Sweep, "the result of timelike.sweep")
+    table = sweep.to_columns()
+    settings = list(table)[: list(table).index("status")]
+    varied = [name for name in settings if len(set(table[name])) > 1 and name != "seed"] or ["seed"]
+    columns = varied[0] if columns is None else columns
+    rows = next((name for name in varied if name not in (columns,)), None) if rows is None else rows
+    for argument, name in (("rows", rows), ("columns", columns)):
+        if name is not None and name not in settings:
+            raise ValueError(f"{argument} is {name!r}; the settings of this sweep are {', '.join(settings)}")
+    scores = [name for name in ("valid_ap", "test_ap", "best_test_ap", "loss") if name in table]
+    if value not in scores:
+        raise ValueError(f"value is {value!r}; it must be one of {', '.join(scores)}")
+    down = sorted(set(table[rows])) if rows is not None else [None]
+    across = sorted(set(table[columns]))
+    cells = _cells(sweep, rows, columns, value, down, across)
+    if np.isnan(cells).all():
+        raise ValueError(f"no run of this sweep has a {value}; give valid or test pairs to timelike.sweep")
+    with styled():
+        figure, grid = panels(1, 1, width=width, height=max(1.1, width * (0.25 + 0.12 * len(down))))
+        figure.set_layout_engine("constrained")
+        image = _draw_cells(grid[0, 0], cells, value == "loss")
+        _ticks(grid[0, 0], rows, columns, down, across)
+        bar = figure.colorbar(image, ax=grid[0, 0], pad=0.02, aspect=16)
+        bar.set_label(_word(value))
+        bar.outline.set_linewidth(0.6)
+        seeds = len(set(table["seed"]))
+        rest = [name for name in varied if name not in (rows, columns)]
+        words = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in (rows, columns) else []
+        write_notes(figure, [*words, *([f"best over {', '.join(map(_word, rest))}"] if rest else [])])
+    return figure
+
+
+def _cells(sweep: Sweep, rows: Any, columns: str, value: str, down: list, across: list) -> np.ndarray:
+    """The best over all other settings of the median over seeds; NaN where there is none."""
+    of_seeds: dict[tuple, list[float]] = {}
+    settings = list(sweep.rows[0])[: list(sweep.rows[0]).index("status")]
+    for row in sweep.rows:
+        key = tuple(row[name] for name in settings if name != "seed" or "seed" in (rows, columns))
+        of_seeds.setdefault((row.get(rows), row[columns], *key), []).append(row[value])
+    cells = np.full((len(down), len(across)), np.nan)
+    better = np.fmin if value == "loss" else np.fmax
+    for (r, c, *_), values in of_seeds.items():
+        finite = [v for v in values if np.isfinite(v)]
+        at = down.index(r), across.index(c)
+        cells[at] = better(cells[at], np.median(finite) if finite else np.nan)
+    return cells
+
+
+def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:
+    """The numbers, and the better the brighter."""
+    image = axes.imshow(cells, cmap="cividis_r" if low_is_good else "cividis", aspect="auto")
+    middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
+    for (i, j), number in np.ndenumerate(cells):
+        text = "×" if np.isnan(number) else f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
+        colour = "white" if (number > middle if low_is_good else number < middle) else "black"
+        axes.text(j, i, text, ha="center", va="center", fontsize=8, color=colour)
+    return image
+
+
+def _ticks(axes: Axes, rows: str | None, columns: str, down: list, across: list) -> None:
+    axes.set_xticks(range(len(across)), [f"{x:g}" for x in across])
+    axes.set_yticks(range(len(down)), [] if rows is None else [f"{x:g}" for x in down])
+    if rows is None:
+        axes.set_yticks([])
+    axes.set(xlabel=_word(columns), ylabel=_word(rows) if rows else "")
+    axes.tick_params(length=0)
+
+
+def _word(name: str) -> str:
+    return WORDS.get(name, name.replace("_", " "))

@@ -1,0 +1,162 @@
+"""Where the nodes of an embedding stand in a picture: time up, one direction of space across.
+
+Time is never reduced. Space is: of several directions the one is kept along which the nodes vary
+most, and the share of the variance that is lost is counted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.manifolds.base import Manifold
+from timelike.manifolds.cylinder import Cylinder
+from timelike.manifolds.flat import Flat
+from timelike.manifolds.quadric import Quadric
+
+
+class View(NamedTuple):
+    """The nodes in a plane of time and space.
+
+    `period` is the length of the circle of time, if time is one. Where `light` is set, light runs
+    along lines of slope ±1: the points inside the drawn cone of a node contain all that are inside
+    its true one, and are the same in two dimensions. `wall` is the |space| that nothing passes.
+    """
+
+    time: np.ndarray
+    space: np.ndarray
+    lost: float
+    period: float | None = None
+    light: bool = False
+    wall: float | None = None
+    time_label: str = "time"
+    space_label: str = "space"
+
+
+def lost_note(lost: float) -> str:
+    """What to write under a picture that shows one direction of space; nothing if there is only one."""
+    return f"space: main direction, {lost:.0%} of its variance not shown" if lost > 0 else ""
+
+
+def view_of(manifold: Manifold, points: np.ndarray) -> View:
+    """The view of a table of points, by the family of their manifold.
+
+    Flat spaces show their coordinates. Anti-de Sitter and de Sitter are shown in the coordinates in
+    which light has slope 1. A manifold of another kind is shown by its time from the origin and the
+    main direction of its coordinates.
+    """
+    x = np.asarray(points, float)
+    if isinstance(manifold, Cylinder):
+        view, turn = view_of(manifold.base, points), float(manifold.circumference)
+        return view._replace(time=wrap(view.time, turn), period=turn)
+    if isinstance(manifold, Flat):
+        return View(x[:, 0], *main_direction(x[:, 1:]), light=manifold.times == 1)
+    if isinstance(manifold, Quadric):
+        return _quadric_view(manifold, x)
+    origin = manifold.origin()
+    times = jax.vmap(lambda q: manifold.separation(origin, q).nearest.time[0])(jnp.asarray(points))
+    return View(np.asarray(times, float), *main_direction(x))
+
+
+def _quadric_view(manifold: Quadric, x: np.ndarray) -> View:
+    if is_anti_de_sitter(manifold):
+        return _anti_de_sitter_view(x)
+    if manifold.kappa > 0 and manifold.negatives == 1:
+        return _de_sitter_view(x)
+    radius = float(manifold.radius)
+    if manifold.kappa < 0 and manifold.negatives > 1:
+        return View(radius * _angle(x), *main_direction(x[:, 2:]), period=2 * np.pi * radius)
+    axis = 0 if manifold.kappa > 0 else 1
+    return View(radius * np.arcsinh(x[:, axis]), *main_direction(x[:, axis + 1 :]))
+
+
+def _anti_de_sitter_view(x: np.ndarray) -> View:
+    """(θ, σ), sin σ = x·v / r: at |x| → ∞ lies the wall σ = ±π/2; light has dθ = ±dσ.
+
+    s² < 0 ⟺ cos Δθ < cos Δσ, from −⟨p, q⟩ = r_p r_q cos Δθ − x_p·x_q < 1 divided by r_p r_q; in
+    more dimensions Δσ is the angle between (1, x)/r, which |Δ arcsin(x·v / r)| does not pass.
+    """
+    along, lost = main_direction(x[:, 2:] / np.hypot(x[:, 0], x[:, 1])[:, None])
+    sigma = np.arcsin(np.clip(along, -1, 1))
+    return View(
+        _angle(x), sigma, lost, 2 * np.pi, True, np.pi / 2,
+        time_label="time θ = t/r", space_label="space σ = arcsin(x/r)",
+    )  # fmt: skip
+
+
+def _de_sitter_view(x: np.ndarray) -> View:
+    """(η, φ): conformal time η = arctan x₀ and the angle φ on the sphere of space; light has dη = ±dφ."""
+    on_sphere = x[:, 1:] / np.hypot(1, x[:, :1])
+    along, lost = main_direction(on_sphere[:, :-1])
+    rest = np.copysign(np.sqrt(np.clip(1 - along**2, 0, 1)), on_sphere[:, -1])
+    return View(
+        np.arctan(x[:, 0]), np.arctan2(along, rest), lost, light=True,
+        time_label="conformal time η", space_label="space φ",
+    )  # fmt: skip
+
+
+def words_for(manifold: Manifold) -> str:
+    """What to call a manifold in a title."""
+    if isinstance(manifold, Cylinder):
+        return f"cylindrical {words_for(manifold.base)}"
+    if isinstance(manifold, Flat) and manifold.times < 2:
+        return ("Euclidean space", "Minkowski spacetime")[manifold.times]
+    if isinstance(manifold, Quadric) and manifold.negatives < 3:
+        below = {1: "hyperbolic space", 2: "anti-de Sitter spacetime"}
+        above = {0: "the sphere", 1: "de Sitter spacetime"}
+        kind = (below if manifold.kappa < 0 else above).get(manifold.negatives)
+        return kind or type(manifold).__name__
+    return type(manifold).__name__
+
+
+def is_anti_de_sitter(manifold: Manifold) -> bool:
+    """Whether this is anti-de Sitter spacetime, of one time."""
+    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 2
+
+
+def is_hyperboloid(manifold: Manifold) -> bool:
+    """Whether this is hyperbolic space."""
+    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
+
+
+def _angle(x: np.ndarray) -> np.ndarray:
+    """θ of `polar_chart`: the future lies towards −x₁."""
+    return np.arctan2(-x[:, 1], x[:, 0])
+
+
+def main_direction(space: np.ndarray) -> tuple[np.ndarray, float]:
+    """Coordinates along the first principal direction, and the share of variance in the others.
+
+    The origin stays where it is. A single direction is shown as it is.
+    """
+    axis, lost = main_axis(space)
+    return space @ axis, lost
+
+
+def main_axis(space: np.ndarray) -> tuple[np.ndarray, float]:
+    """The first principal direction as a unit vector, and the share of variance in the others."""
+    dim = space.shape[1]
+    if dim < 2:
+        return np.ones(dim), 0.0
+    centred = space - space.mean(axis=0)
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    axis, total = directions[:, -1], variances.sum()
+    axis = axis * np.sign(axis[np.argmax(np.abs(axis))])  # one sign for the same data, always
+    return axis, float(max(0.0, 1 - variances[-1] / total)) if total > 0 else 0.0
+
+
+def half_turn(manifold: Manifold) -> float | None:
+    """Half the proper length of the circle of time, where time is one."""
+    if isinstance(manifold, Cylinder):
+        return float(manifold.circumference) / 2
+    if isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives > 1:
+        return np.pi * float(manifold.radius)
+    return None
+
+
+def wrap(time: np.ndarray, period: float | None) -> np.ndarray:
+    """`time` brought into [−period/2, period/2)."""
+    return time if period is None else np.mod(time + period / 2, period) - period / 2
