@@ -174,7 +174,7 @@ def _move(
     mine = (nodes >= old.shape[0])[:, None]
     local = jnp.where(mine[:, 0], nodes - old.shape[0], points.shape[0])
     rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
-    _, _, covectors = batch_loss(model, use, weights.astype(rows.dtype), rows)
-    slots, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
+    _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
+    slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
     rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, local))
-    return set_rows(points, local, rows), set_state(state, local, new_state), slots
+    return set_rows(points, own, rows), set_state(state, own, new_state), slots
