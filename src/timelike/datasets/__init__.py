@@ -8,13 +8,12 @@ from timelike.datasets.families import grid, random_dag, tree
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
-from timelike.datasets.wordnet_split import WordNetSplit, wordnet_split
+from timelike.datasets.wordnet_split import wordnet_split
 
 __all__ = [
     "DATASETS",
     "Dataset",
     "Dream5",
-    "WordNetSplit",
     "chain",
     "cycle",
     "dream5",

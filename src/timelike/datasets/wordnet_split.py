@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from timelike.checks import whole_number
 from timelike.datasets.files import Published, locate
 from timelike.graph import DiGraph, checked_pairs
+
+if TYPE_CHECKING:
+    from timelike.split import Split
 
 HOME = "https://github.com/dalab/hyperbolic_cones (data/maxn)"
 RAW = (
@@ -43,30 +46,22 @@ FILES["train_50percent"] = Published(
 )
 
 
-class WordNetSplit(NamedTuple):
-    """Training graph, and (n, 2) node numbers hypernym, hyponym to choose the threshold and to test on."""
-
-    train: DiGraph
-    valid_edges: np.ndarray
-    valid_non_edges: np.ndarray
-    test_edges: np.ndarray
-    test_non_edges: np.ndarray
-
-
-def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> WordNetSplit:
+def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Split:
     """The split that trains on the basic edges and on `percent` (0, 10, 25, 50) of the other closure pairs.
 
     Edges point from hypernym to hyponym, as in the files. The 82,114 nodes are all noun synsets but
     the root `entity.n.01`. There are ten non-edges per edge: five with another hyponym, five with
     another hypernym.
     """
+    from timelike.split import Split  # loads JAX, which no other data set needs
+
     percent = whole_number("percent", percent, choices=PERCENTS)
     vocabulary = locate(FILES["vocab"], data_dir).read_text(encoding="utf-8")
     names = [line.partition("\t")[2] for line in vocabulary.splitlines()]
     parents, children = _pairs(f"train_{percent}percent", len(names), data_dir).T
     parts = ("valid", "valid_neg", "test", "test_neg")
     graph = DiGraph.from_arrays(parents, children, names=names)
-    return WordNetSplit(graph, *(_pairs(part, len(names), data_dir) for part in parts))
+    return Split(graph, *(_pairs(part, len(names), data_dir) for part in parts), protocol="listed")
 
 
 def _pairs(part: str, num_nodes: int, data_dir: str | os.PathLike | None) -> np.ndarray:
