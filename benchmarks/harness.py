@@ -124,7 +124,7 @@ class Epochs:
         import jax.numpy as jnp
 
         from timelike.config import Config
-        from timelike.engine import init_state, run_epoch
+        from timelike.engine import compiled, init_state, run_epoch
         from timelike.training import make_numbers, prepare
 
         config = Config(**{"learning_rate": 0.01, **settings})
@@ -137,7 +137,7 @@ class Epochs:
             start, epoch = jax.vmap(start), jax.vmap(epoch, in_axes=(0, None, 0))
         self.arguments = numbers, data
         self.state = jax.jit(start)(numbers)
-        program = jax.jit(epoch, donate_argnums=2)
+        program = compiled(epoch)
         begin = time.perf_counter()
         lowered = program.lower(*self.arguments, self.state)
         self.trace_seconds = time.perf_counter() - begin

@@ -7,6 +7,8 @@ leading axis on everything that varies: seeds, learning rates, the numbers insid
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -112,6 +114,24 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
         best_epoch=jnp.zeros((), jnp.int32),
         alive=jnp.ones((), bool),
     )
+
+
+def compiled(epoch: Callable) -> Any:
+    """An epoch (numbers, data, state) → (state, report) as a program that takes over the state's memory."""
+    return jax.jit(epoch, donate_argnums=2, compiler_options=_options())
+
+
+@functools.cache
+def _options() -> dict[str, str] | None:
+    """On a CPU, XLA makes a library call of every sum over coordinates; short ones are faster inline."""
+    inline = {"xla_cpu_experimental_ynn_fusion_type": ""}
+    if jax.default_backend() != "cpu":
+        return None
+    try:
+        jax.jit(lambda: 0, compiler_options=inline)()
+    except RuntimeError:  # another version, which does not know the option
+        return None
+    return inline
 
 
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
@@ -254,8 +274,9 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
         )
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     slots, own, covectors = sum_repeated(slots, nodes, covectors)
+    rows = rows if own.shape == nodes.shape else points
     new_rows, new_state, norms = update_rows(
-        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, nodes)
+        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
     carry = (set_rows(points, own, new_rows), set_state(optimizer, own, new_state), learned, slots)
     return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))

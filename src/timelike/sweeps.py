@@ -19,7 +19,7 @@ from timelike._struct import numbers_of, with_numbers
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, init_state, run_epoch
+from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, compiled, init_state, run_epoch
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
@@ -183,7 +183,7 @@ def _join(trees: list[Any], lanes: int) -> Any:
 def _vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     start = jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
     epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
-    return start, jax.jit(epoch_of, donate_argnums=2)
+    return start, compiled(epoch_of)
 
 
 def _rows(

@@ -26,7 +26,7 @@ def get_rows(table: Table, rows: Rows) -> Array:
 
 @custom_vmap
 def set_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with rows replaced; no row may be named twice."""
+    """The table with rows replaced; rows that are named twice must get the same values."""
     return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
 
 
@@ -76,17 +76,23 @@ def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Ro
 
 def sum_repeated(
     slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
-) -> tuple[Int[Array, "nodes"], Rows, Float[Array, "rows ambient"]]:
-    """Add up `values` over all entries of `rows` with the same row: one of them gets the sum.
+) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
+    """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
-    The others get 0, and the number past the end of the table as their row: nothing is written
-    there. `slots` is scratch space, one number per node: each row is pointed at one of its entries,
-    and the values are added up there. It needs no sort, no table-sized buffer and no reset.
+    Each row comes once; what is left over has the number past the end of the table, where nothing
+    is written. With fewer nodes than entries these are the nodes in order. Otherwise they are the
+    entries: `slots`, one number per node, points each row at one of its entries, and the values are
+    added up there. That needs no sort, no table-sized buffer and no reset.
     """
+    nodes = slots.shape[0]
+    if nodes < rows.shape[0]:
+        touched = set_rows(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
+        own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
+        return slots, own, add_rows(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
     entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
     slots = set_rows(slots, rows, entries)
     entry = get_rows(slots, rows)
-    own = jnp.where((entry == entries) & (rows < slots.shape[0]), rows, slots.shape[0])
+    own = jnp.where((entry == entries) & (rows < nodes), rows, nodes)
     return slots, own, add_rows(jnp.zeros_like(values), entry, values)
 
 

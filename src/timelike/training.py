@@ -23,7 +23,7 @@ from timelike.checkpoint import Checkpointing, Saver
 from timelike.checks import instance
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import Data, Numbers, Plan, Report, State, init_state, run_epoch
+from timelike.engine import Data, Numbers, Plan, Report, State, compiled, init_state, run_epoch
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
@@ -165,7 +165,7 @@ def make_numbers(model: Model, config: Config) -> Numbers:
 
 @functools.cache
 def _compiled(plan: Plan) -> Any:
-    return jax.jit(partial(run_epoch, plan), donate_argnums=2)
+    return compiled(partial(run_epoch, plan))
 
 
 @functools.cache
