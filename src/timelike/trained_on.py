@@ -57,9 +57,7 @@ class TrainedOn:
         """What `to_frame` made, for a model with so many nodes; checked."""
         columns = ("source", "target", "part")
         if tuple(table.columns) != columns:
-            raise ValueError(
-                f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}"
-            )
+            raise ValueError(f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}")
         part = table["part"].cast(str)
         wrong = part.filter(~part.is_in(PARTS).fill_null(False))
         if len(wrong):
