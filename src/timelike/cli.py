@@ -133,6 +133,7 @@ def _remember_compilations() -> None:
     """Keep compiled programs between calls, in the user's cache folder unless JAX was told otherwise."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(cache) / "timelike" / "compiled"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 def _parse(arguments: Sequence[str]) -> Command:

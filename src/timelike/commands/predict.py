@@ -74,8 +74,8 @@ class Predict:
             raise ValueError(f"--top is {self.top}; it must be ≥ 1")
         form = self._format()
         fitted = load(self.model, "its training edges are among the predictions")
-        note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
         frame = self._table(fitted)
+        note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
         if self.out is None:
             _print(frame, form)
         else:
