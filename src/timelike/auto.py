@@ -19,16 +19,18 @@ from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 
 Recipe = Callable[[str], tuple[Model, Config]]
+Grid = dict[str, list[float]]
 
 
 class Task(NamedTuple):
-    """What every candidate is trained on."""
+    """What every candidate is trained on, and what is to be varied where that can be validated."""
 
     graph: DiGraph
     valid: LabelledPairs | None
-    seeds: int = 1
-    checkpoint: Checkpointing | str | os.PathLike | None = None
-    progress: bool | None = None
+    vary: Callable[[Model, Config], Grid]
+    seeds: int
+    checkpoint: Checkpointing | str | os.PathLike | None
+    progress: bool | None
 
 
 class Choice(NamedTuple):
@@ -81,16 +83,20 @@ def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
 
 
 def _train(model: Model, config: Config, task: Task, name: str) -> Embedding:
-    """The best of all seeds: in one program, or, if each is to be kept on disk, one after another."""
-    given = {"valid": task.valid, "progress": task.progress}
-    if task.checkpoint is None and task.seeds > 1:
-        return sweep(task.graph, model, config, seeds=task.seeds, **given).best
+    """The best of all seeds and variations, in one program; or, to be kept on disk, seed after seed."""
+    grid = task.vary(model, config) if task.valid is not None and task.checkpoint is None else {}
+    if grid or (task.seeds > 1 and task.checkpoint is None):
+        return sweep(
+            task.graph, model, config, grid, task.seeds, valid=task.valid, progress=task.progress
+        ).best
     found = []
     for seed in range(config.seed, config.seed + task.seeds):
         parts = [name] * bool(name) + [str(seed)] * (task.seeds > 1)
         checkpoint = _beside(task.checkpoint, parts)
         one = dataclasses.replace(config, seed=seed)
-        found.append(train(task.graph, model, one, checkpoint=checkpoint, **given))
+        found.append(
+            train(task.graph, model, one, valid=task.valid, checkpoint=checkpoint, progress=task.progress)
+        )
     return max(found, key=_merit)
 
 

@@ -24,7 +24,7 @@ from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.protocols import draw_non_edges
-from timelike.recipes import check_geometry, recipe
+from timelike.recipes import check_geometry, recipe, variations
 from timelike.sampling import Negatives
 from timelike.split import Split, split_edges
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 RATIO = 4
 
 
-class SpacetimeEmbedding(BaseEstimator):
+class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     """Embed a directed graph in a spacetime, and ask which edges are missing.
 
     geometry        a name in `timelike.manifolds.MANIFOLDS`, or "auto": look at the graph, train a few
@@ -44,7 +44,9 @@ class SpacetimeEmbedding(BaseEstimator):
                     geometry
     dim             dimensions, time included
     epochs, batch_size, learning_rate
-                    None: as `timelike.recipes.recipe` says for this geometry and graph
+                    None: as `timelike.recipes.recipe` says for this geometry and graph. Without a learning
+                    rate a small graph gets a few, with a few temperatures, in one program: the best by
+                    validation is kept. (Not so with a checkpoint.)
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     valid_fraction  share of the edges held out to choose the epoch, the seed and the geometry and to
@@ -106,7 +108,9 @@ class SpacetimeEmbedding(BaseEstimator):
             names, why = auto.candidates(description), description.reason
         if self.valid_ is None and len(names) > 1:
             names, why = names[:1], f"{why}; not compared with others: {unvalidated}"
-        task = auto.Task(self.graph_, self.valid_, self.seeds, self.checkpoint, self.progress)
+        task = auto.Task(
+            self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
+        )
         self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
         if self.calibrate and self.valid_ is not None:
@@ -175,7 +179,7 @@ class SpacetimeEmbedding(BaseEstimator):
             old = getattr(self, attribute)
             if old is not None:
                 both = np.concatenate([[old.sources, old.targets], new], axis=1)
-                setattr(self, attribute, DiGraph.from_arrays(*both, count, names))
+                setattr(self, attribute, DiGraph.from_arrays(both[0], both[1], count, names))
         return self
 
     def to_frame(self) -> polars.DataFrame:
@@ -192,10 +196,18 @@ class SpacetimeEmbedding(BaseEstimator):
         embedding = Embedding.load(path)
         manifold, info = embedding.model.manifold, embedding.info
         self = cls(info.get("geometry", "auto"), likelihood=embedding.model.likelihood, dim=manifold.dim)
-        self.embedding_, self.valid_ = embedding, None
-        self.geometry_, self.reason_ = info.get("geometry"), info.get("reason", "not recorded")
-        self.candidates_ = info.get("candidates", [])
-        self.graph_ = self.known_ = None if graph is None else read(graph)
+        known = None if graph is None else read(graph)
+        learned = {
+            "embedding_": embedding,
+            "geometry_": info.get("geometry"),
+            "reason_": info.get("reason"),
+            "candidates_": info.get("candidates", []),
+            "graph_": known,
+            "known_": known,
+            "valid_": None,
+        }
+        for name, value in learned.items():
+            setattr(self, name, value)
         return self
 
     def _fitted(self) -> Embedding:
@@ -226,9 +238,11 @@ class SpacetimeEmbedding(BaseEstimator):
         if valid is not None:
             edges = _in_numbers_of(known, read(valid))
             both = np.concatenate([_pairs(known), edges])
-            everything = DiGraph.from_arrays(*both.T, known.num_nodes, known.names)
+            everything = DiGraph.from_arrays(both[:, 0], both[:, 1], known.num_nodes, known.names)
             non_edges = draw_non_edges("uniform", everything, edges, RATIO, self.seed)
             return known, LabelledPairs.build(edges, non_edges), everything, ""
+        if not 0 <= self.valid_fraction < 1:
+            raise ValueError(f"valid_fraction is {self.valid_fraction}; it must be a share in [0, 1)")
         if self.valid_fraction * known.num_edges < FEWEST:
             return known, None, known, "there are too few edges to validate on"
         if known.num_edges == known.num_nodes * (known.num_nodes - 1):
@@ -239,15 +253,25 @@ class SpacetimeEmbedding(BaseEstimator):
     def _recipe(self, geometry: str) -> tuple[Model, Config]:
         """The recipe, changed by what was given."""
         model, config = recipe(geometry, self.dim, self.likelihood, self.graph_)
+        epochs = config.epochs if self.epochs is None else whole_number("epochs", self.epochs, 1)
         kinds = self.negatives
-        given = {
-            "epochs": self.epochs,
+        given: dict[str, Any] = {
+            "epochs": epochs,
+            "burn_in": min(config.burn_in, epochs // 10),
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
             "negatives": kinds if isinstance(kinds, Negatives) else Negatives(uniform=kinds),
             "seed": self.seed,
         }
         return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
+
+    def _variations(self, model: Model, config: Config) -> dict[str, list[float]]:
+        """Those of the recipe that do not touch what was given."""
+        grid = variations(model, config, self.graph_)
+        fixed = set() if self.learning_rate is None else {"learning_rate"}
+        if isinstance(self.likelihood, Likelihood):
+            fixed |= {"tau", "tau2"}
+        return {name: values for name, values in grid.items() if name not in fixed}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -257,26 +281,29 @@ class SpacetimeEmbedding(BaseEstimator):
 
 
 def _is_matrix(graph: Any) -> bool:
-    """Whether this is to be an adjacency matrix: no names, and neither two nor three columns unless square."""
-    if isinstance(graph, list):  # of rows of numbers, rather than of edges
+    """Whether this is an adjacency matrix, rather than edges in two or three columns or something else."""
+    if isinstance(graph, list):
         return bool(graph) and isinstance(graph[0], list) and len(graph[0]) not in (2, 3)
-    if hasattr(graph, "tocoo"):
+    if not isinstance(graph, np.ndarray):
+        return hasattr(graph, "tocoo")
+    if graph.ndim != 2 or graph.shape[1] not in (2, 3):
         return True
-    shape = np.shape(graph) if isinstance(graph, np.ndarray) else ()
-    return isinstance(graph, np.ndarray) and not (len(shape) == 2 and shape[1] in (2, 3))
+    return graph.dtype.kind == "f" and bool(np.any(graph[:, :2] != np.floor(graph[:, :2])))
 
 
-def _ends(pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+def _ends(pairs: Any) -> tuple[Any, Any]:
     """Sources and targets of (n, 2) pairs of names or numbers."""
-    array = pairs if isinstance(pairs, np.ndarray) else np.empty((len(pairs), 2), object)
-    if array is not pairs:
-        for i, pair in enumerate(pairs):
-            if isinstance(pair, str) or np.shape(pair) != (2,):
-                raise ValueError(f"pairs[{i}] is {show(pair)}; it must be (source, target)")
-            array[i] = tuple(pair)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"pairs has shape {array.shape}; it must be (number of pairs, 2)")
-    return array[:, 0], array[:, 1]
+    if isinstance(pairs, np.ndarray):
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"pairs has shape {pairs.shape}; it must be (pairs, 2). Reshape your data")
+        return pairs[:, 0], pairs[:, 1]
+    rows = [
+        (pair,) if isinstance(pair, str) or not isinstance(pair, Iterable) else tuple(pair) for pair in pairs
+    ]
+    bad = next((i for i, row in enumerate(rows) if len(row) != 2), None)
+    if bad is not None:
+        raise ValueError(f"pairs[{bad}] is {show(rows[bad])}; it must be (source, target)")
+    return [row[0] for row in rows], [row[1] for row in rows]
 
 
 def _labels(y: Any, count: int) -> np.ndarray:
