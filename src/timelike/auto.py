@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from timelike.checkpoint import Checkpointing
+from timelike.checkpoint import Checkpointing, beside
 from timelike.config import Config
 from timelike.describe import SYMMETRIC, Description
 from timelike.embedding import Embedding
@@ -83,32 +81,20 @@ def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
 
 
 def _train(model: Model, config: Config, task: Task, name: str) -> Embedding:
-    """The best of all seeds and variations, in one program; or, to be kept on disk, seed after seed."""
-    grid = task.vary(model, config) if task.valid is not None and task.checkpoint is None else {}
-    if grid or (task.seeds > 1 and task.checkpoint is None):
-        return sweep(
-            task.graph, model, config, grid, task.seeds, valid=task.valid, progress=task.progress
-        ).best
-    found = []
-    for seed in range(config.seed, config.seed + task.seeds):
-        parts = [name] * bool(name) + [str(seed)] * (task.seeds > 1)
-        checkpoint = _beside(task.checkpoint, parts)
-        one = dataclasses.replace(config, seed=seed)
-        found.append(
-            train(task.graph, model, one, valid=task.valid, checkpoint=checkpoint, progress=task.progress)
+    """The best of all seeds and variations, in one program."""
+    grid = task.vary(model, config) if task.valid is not None else {}
+    checkpoint = beside(task.checkpoint, [name] * bool(name))
+    if not grid and task.seeds == 1:
+        return train(
+            task.graph, model, config, valid=task.valid, checkpoint=checkpoint, progress=task.progress
         )
-    return max(found, key=_merit)
-
-
-def _merit(embedding: Embedding) -> float:
-    """Validation AP, or without one the last loss, the wrong way round."""
-    return float(embedding.info.get("valid_ap", -embedding.history["loss"][-1]))
-
-
-def _beside(checkpoint: Any, parts: list[str]) -> Any:
-    """The checkpoint file of one run of several."""
-    if checkpoint is None or not parts:
-        return checkpoint
-    plan = checkpoint if isinstance(checkpoint, Checkpointing) else Checkpointing(checkpoint)
-    path = Path(plan.path)
-    return dataclasses.replace(plan, path=path.with_name("-".join([path.stem, *parts]) + path.suffix))
+    return sweep(
+        task.graph,
+        model,
+        config,
+        grid,
+        task.seeds,
+        valid=task.valid,
+        checkpoint=checkpoint,
+        progress=task.progress,
+    ).best

@@ -117,6 +117,9 @@ class Fit:
             return estimator.fit(graph, valid=valid)
         except InterruptedTraining as stop:
             raise KeyboardInterrupt(f"{stop} (with --resume)") from None
+        except KeyboardInterrupt:
+            kept = "; --resume goes on with what is done" if any(self._checkpoints.iterdir()) else ""
+            raise KeyboardInterrupt(f"interrupted{kept}") from None
         finally:
             if not any(self._checkpoints.iterdir()):
                 self._checkpoints.rmdir()
