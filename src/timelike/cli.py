@@ -29,7 +29,7 @@ ABOUT = """Directed graph embeddings in spacetimes.
 Example: timelike fit edges.tsv --out model
 
 `timelike COMMAND --help` explains a command, `timelike --version` prints the version and
-`timelike --print-completion bash|zsh|tcsh` a script that completes commands and options with the tab key."""
+`timelike --print-completion bash|zsh` a script that completes commands and options with the tab key."""
 
 
 #: Endings of picture files, and so their formats.
@@ -111,6 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike {__version__}")
         return
     if arguments[:1] == ["--print-completion"]:
+        if arguments[1:] not in (["bash"], ["zsh"]):
+            _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
         arguments = ["--tyro-print-completion", *arguments[1:]]
     try:
         command = _parse(arguments)

@@ -5,33 +5,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pytest
+from small_files import QUICK, write_files
 
 import timelike as tl
 from timelike.cli import main
 
 DATA = os.environ.get("TIMELIKE_DATA")
-QUICK = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64")
 
 
 class Output(NamedTuple):
     code: int
     out: str
     err: str
-
-
-def name(number: int) -> str:
-    return {0: "lexA", 1: "recA"}.get(number, f"gene{number}")
-
-
-def write_files(folder: Path, split: tl.split.Split) -> None:
-    """edges.tsv, test.tsv and non-edges.tsv."""
-    edges = np.stack([split.train.sources, split.train.targets], axis=1)
-    pairs = {"edges": edges, "test": split.test_edges, "non-edges": split.test_non_edges}
-    for file, rows in pairs.items():
-        text = "".join(f"{name(s)}\t{name(t)}\n" for s, t in rows)
-        (folder / f"{file}.tsv").write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="session", autouse=True)

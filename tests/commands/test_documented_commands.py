@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import write_files
+from small_files import write_files
 
 import timelike as tl
 from timelike.cli import main

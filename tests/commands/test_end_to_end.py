@@ -11,7 +11,7 @@ import termios
 
 import numpy as np
 import pytest
-from conftest import QUICK
+from small_files import QUICK
 
 from timelike import Embedding
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from conftest import QUICK, name
+from small_files import QUICK, name
 
 from timelike import Embedding, store
 from timelike.commands.reading import GraphOptions, find_nodes
@@ -148,7 +148,10 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
     ("arguments", "says"),
     [
         (["nothing.tsv", "--out", "m"], "nothing.tsv: there is no such file"),
-        (["cylce:5", "--out", "m"], "cycle"),
+        (
+            ["cylce:5", "--out", "m"],
+            "cylce:5 is no file; there is no data set 'cylce:5'; the nearest names are cycle",
+        ),
         (["edges.tsv"], "--out"),
         (["edges.tsv", "--out", "no/m"], "there is no folder"),
         (["edges.tsv", "--out", "m", "--geometry", "minkovski"], "cylindrical-minkowski"),

@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from conftest import QUICK
+from small_files import QUICK
 
 from timelike import Embedding, store
 from timelike.export import FORMATS

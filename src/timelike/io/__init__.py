@@ -116,5 +116,10 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
     if not DATASET.fullmatch(name):
         raise FileNotFoundError(f"{name}: there is no such file, and no data set is named like this")
     from timelike import datasets
+    from timelike.datasets.registry import resolve
 
+    try:
+        resolve(name)
+    except ValueError as error:
+        raise ValueError(f"{name} is no file; {error}") from None
     return datasets.load(name, **_allowed(datasets.load, options, f"the data set {name}"))
