@@ -16,6 +16,9 @@ from timelike.model import Model
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 
+#: Graphs with more edges are trained once, in the geometry that their description suggests.
+MOST_EDGES = 10**6
+
 Recipe = Callable[[str], tuple[Model, Config]]
 Grid = dict[str, list[float]]
 

@@ -106,7 +106,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if self.geometry == "auto":
             description = self.graph_.describe(self.seed)
             names, why = auto.candidates(description), description.reason
-        if self.valid_ is None and len(names) > 1:
+        if self.graph_.num_edges > auto.MOST_EDGES:
+            unvalidated = "the graph is large"
+        if unvalidated and len(names) > 1:
             names, why = names[:1], f"{why}; not compared with others: {unvalidated}"
         task = auto.Task(
             self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
@@ -270,7 +272,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         grid = variations(model, config, self.graph_)
         fixed = set() if self.learning_rate is None else {"learning_rate"}
         if isinstance(self.likelihood, Likelihood):
-            fixed |= {"tau", "tau2"}
+            fixed |= {"tau", "tau2", "alpha"}
         return {name: values for name, values in grid.items() if name not in fixed}
 
     def __sklearn_tags__(self) -> Any:

@@ -19,8 +19,8 @@ TIMELESS = ("euclidean", "hyperboloid", "sphere")
 #: On a quadric a step of the same rate goes further.
 CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hyperboloid")
 
-#: Graphs with more edges are trained by Adam in batches that grow with them, once, with the recipe
-#: itself; smaller ones by the paper's SGD, and a few variations of the recipe are tried.
+#: Graphs with more edges are trained by Adam, with the recipe itself; smaller ones by the paper's SGD, and
+#: a few variations of the recipe are tried.
 SMALL = 20_000
 #: An epoch has at most so many steps while batches are below `LARGEST_BATCH`.
 STEPS = 256
@@ -54,14 +54,17 @@ def recipe(
 def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
     """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
 
-    The learning rate, and the temperature that matters most: τ₂ tells how strict the arrow of time is.
-    Empty for a large graph.
+    The learning rate, since graphs differ in how soon they are overfitted, and how strict the arrow of
+    time is: τ₂ (τ of `FermiDirac`). On a circle of time also α, for likelihood that has not decayed after a
+    turn comes round from behind. Empty for a large graph.
     """
     if graph.num_edges > SMALL:
         return {}
-    rates = {"learning_rate": [config.learning_rate * factor for factor in (1 / 3, 1, 3)]}
-    numbers = numbers_of(model)
-    return rates | {name: [numbers[name], 4 * numbers[name]] for name in ("tau", "tau2") if name in numbers}
+    origin, numbers = model.manifold.origin(), numbers_of(model)
+    circle = model.manifold.separation(origin, origin).time.size > 1
+    factors = {"tau": (1, 4), "tau2": (1, 4), "alpha": (1, 5) if circle else (1,)}
+    rates = {"learning_rate": [config.learning_rate * factor for factor in (0.1, 1 / 3, 1, 3)]}
+    return rates | {k: [numbers[k] * x for x in found] for k, found in factors.items() if k in numbers}
 
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
@@ -80,7 +83,7 @@ def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihoo
             f"likelihood is {show(name)}; it must be one of {', '.join(LIKELIHOODS)}, or a Likelihood"
         )
     tuned = {
-        "fermi-dirac": FermiDirac(tau=0.25, r=0.5),
+        "fermi-dirac": FermiDirac(tau=0.1, r=0.5),
         "triple-fermi-dirac": TripleFermiDirac(tau1=0.2, tau2=0.05, alpha=0.03),
     }
     return tuned.get(name) or LIKELIHOODS[name]()
