@@ -41,6 +41,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["demo", "--out"], "--out"),
         (["demo", "--out", "no-such-folder/demo.png"], "there is no folder no-such-folder"),
         (["demo", "--out", "demo.what"], "what"),
+        (["--print-completion", "powershell"], "powershell"),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
@@ -58,3 +59,13 @@ def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
 def test_command_starts_without_jax_and_matplotlib():
     program = "import sys, timelike.cli; assert not {'jax', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion(shell, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["--print-completion", shell])
+    assert not stop.value.code
+    script = capsys.readouterr().out
+    assert "predict" in script
+    assert "cylindrical-minkowski" in script

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         plot,
         protocols,
         ranking,
+        recipes,
         split,
     )
     from timelike._struct import from_real, to_real
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from timelike.config import Config
     from timelike.describe import Description
     from timelike.embedding import Embedding, Neighbour, Prediction
+    from timelike.estimator import SpacetimeEmbedding
     from timelike.evaluate import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.io import ReadSummary, read
@@ -54,6 +56,7 @@ _MODULES = (
     "plot",
     "protocols",
     "ranking",
+    "recipes",
     "split",
 )
 _HOMES = {
@@ -63,6 +66,7 @@ _HOMES = {
     "config": ("Config",),
     "describe": ("Description",),
     "embedding": ("Embedding", "Neighbour", "Prediction"),
+    "estimator": ("SpacetimeEmbedding",),
     "evaluate": ("LabelledPairs",),
     "graph": ("DiGraph",),
     "io": ("ReadSummary", "read"),
@@ -88,6 +92,7 @@ __all__ = [
     "Neighbour",
     "Prediction",
     "ReadSummary",
+    "SpacetimeEmbedding",
     "Sweep",
     "__version__",
     "baselines",
@@ -103,6 +108,7 @@ __all__ = [
     "protocols",
     "ranking",
     "read",
+    "recipes",
     "split",
     "sweep",
     "to_real",

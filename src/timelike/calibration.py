@@ -39,7 +39,7 @@ class Calibration:
 
     def log_prob(self, log_prob: np.ndarray) -> np.ndarray:
         """log P from log F."""
-        return -np.logaddexp(0.0, -(self.slope * _logit(log_prob) + self.intercept)).astype(log_prob.dtype)
+        return -np.logaddexp(0.0, -(self.slope * log_odds(log_prob) + self.intercept)).astype(log_prob.dtype)
 
     def at_ratio(self, ratio: float) -> Calibration:
         """The same for pairs among which there are `ratio` non-edges to an edge."""
@@ -66,7 +66,7 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
             f"not calibrated: {edges} validation edges and {non_edges} non-edges; {FEWEST} of each are needed"
         )
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
-    slope, intercept = _newton(_logit(log_prob), target, math.log((edges + 1) / (non_edges + 1)))
+    slope, intercept = _newton(log_odds(log_prob), target, math.log((edges + 1) / (non_edges + 1)))
     if not slope > 0:
         return "not calibrated: the model ranks validation edges no better than non-edges"
     return Calibration(slope, intercept, non_edges / edges, edges, non_edges)
@@ -96,7 +96,7 @@ def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float,
     return slope, float(ab[1]) - slope * center
 
 
-def _logit(log_prob: np.ndarray) -> np.ndarray:
+def log_odds(log_prob: np.ndarray) -> np.ndarray:
     """log F − log(1 − F) in float64, an increasing function of log F.
 
     Beyond F = 1 − `SATURATION`, log(1 − F) goes on along its tangent, as in `numerics.log1mexp`.

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +67,15 @@ class Checkpointing:
             raise ValueError(
                 f"Checkpointing: path is {str(self.path)!r}, but {folder} is no folder to write to"
             )
+
+
+def beside(plan: Checkpointing | str | os.PathLike | None, parts: Sequence[str]) -> Any:
+    """The checkpoint of one run of several: the same, in a file whose name says which."""
+    if plan is None or not parts:
+        return plan
+    plan = plan if isinstance(plan, Checkpointing) else Checkpointing(plan)
+    path = Path(plan.path)
+    return dataclasses.replace(plan, path=path.with_name("-".join([path.stem, *parts]) + path.suffix))
 
 
 class Saver:

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +17,19 @@ import tyro
 
 from timelike._version import __version__
 from timelike.commands.datasets import Datasets
+from timelike.commands.evaluate import Evaluate
+from timelike.commands.export import Export
+from timelike.commands.fit import Fit
+from timelike.commands.plot import Plot
+from timelike.commands.predict import Predict
+from timelike.commands.sweep import Sweep
 
-ABOUT = "Directed graph embeddings in spacetimes. `timelike --version` prints the version."
+ABOUT = """Directed graph embeddings in spacetimes.
+
+Example: timelike fit edges.tsv --out model
+
+`timelike COMMAND --help` explains a command, `timelike --version` prints the version and
+`timelike --print-completion bash|zsh` a script that completes commands and options with the tab key."""
 
 
 #: Endings of picture files, and so their formats.
@@ -82,7 +94,13 @@ def _check_picture(path: Path) -> None:
 #: The one list of subcommands: name → class.
 COMMANDS: dict[str, type[Command]] = {
     "demo": Demo,
+    "fit": Fit,
+    "predict": Predict,
+    "evaluate": Evaluate,
+    "plot": Plot,
+    "export": Export,
     "datasets": Datasets,
+    "sweep": Sweep,
 }
 
 
@@ -92,16 +110,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
         return
-    command = _parse(arguments)
-    _remember_compilations()
+    if arguments[:1] == ["--print-completion"]:
+        if arguments[1:] not in (["bash"], ["zsh"]):
+            _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
+        arguments = ["--tyro-print-completion", *arguments[1:]]
     try:
+        command = _parse(arguments)
+        _remember_compilations()
         command.run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(128 + signal.SIGPIPE) from None
     except KeyboardInterrupt as stop:
-        print(f"timelike: {stop or 'interrupted'}", file=sys.stderr)
+        print(f"timelike: {str(stop) or 'interrupted'}", file=sys.stderr)
         raise SystemExit(130) from None
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    except (ArithmeticError, ImportError, ValueError) as error:
+    except (ArithmeticError, ImportError, TypeError, ValueError) as error:
         _fail(" ".join(str(error).split()))
 
 
@@ -109,6 +135,7 @@ def _remember_compilations() -> None:
     """Keep compiled programs between calls, in the user's cache folder unless JAX was told otherwise."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(cache) / "timelike" / "compiled"))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 def _parse(arguments: Sequence[str]) -> Command:

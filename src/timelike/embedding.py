@@ -18,6 +18,7 @@ from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
+from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     import polars
@@ -144,9 +145,12 @@ class Embedding:
         """
         export.export(self, path, format, graph, edges)
 
-    def save(self, path: str | os.PathLike) -> None:
-        """Write a folder that `Embedding.load` reads back; a model that is already there is replaced."""
-        store.save(self, path)
+    def save(self, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
+        """Write a folder that `Embedding.load` reads back; a model that is already there is replaced.
+
+        `trained_on`, if given, is kept with it (`timelike.store.load_trained_on`).
+        """
+        store.save(self, path, trained_on)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Embedding:

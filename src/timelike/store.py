@@ -2,7 +2,8 @@
 
 - `model.json`: schema, versions, manifold, likelihood, calibration, and how the model was trained;
 - `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
-- `nodes.parquet`: id and name of every node; no name column if nodes have no names.
+- `nodes.parquet`: id and name of every node; no name column if nodes have no names;
+- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`.
 
 A folder that was edited by hand is checked when it is read: every error names the file.
 """
@@ -26,6 +27,7 @@ from timelike.calibration import Calibration
 from timelike.checks import show
 from timelike.model import Model
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
+from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     import polars
@@ -35,28 +37,28 @@ if TYPE_CHECKING:
 #: Written by this version; older ones are read too.
 SCHEMA = 1
 FORMAT = "timelike model"
-MODEL, POINTS, NODES = "model.json", "points.safetensors", "nodes.parquet"
+MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
 FILES = (MODEL, POINTS, NODES)
 
 #: What names may be, and how they come back from text where a graph mixes kinds.
 NAME_KINDS: dict[str, Callable[[str], Hashable]] = {"str": str, "int": int, "float": float}
 
 
-def save(embedding: Embedding, path: str | os.PathLike) -> None:
+def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
     """Write a folder beside `path`, then rename it; a model that is there is replaced.
 
     Should a crash fall between the two renames of a replacement, `load` finds the old model.
     """
     path = Path(path)
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}, make it first")
-    _check_replaceable(path)
+    check_free(path)
     temporary, old = _sibling(path, "new"), _sibling(path, "old")
     for left in (temporary, *([old] if path.exists() else [])):
         shutil.rmtree(left, ignore_errors=True)
     try:
         temporary.mkdir()
         _write(temporary, embedding)
+        if trained_on is not None:
+            _put_table(temporary / EDGES, trained_on.to_frame())
         if path.exists():
             os.replace(path, old)
         os.replace(temporary, path)
@@ -67,11 +69,7 @@ def save(embedding: Embedding, path: str | os.PathLike) -> None:
 
 def load(path: str | os.PathLike) -> dict[str, Any]:
     """The fields of an `Embedding`, checked."""
-    path = Path(path)
-    if not path.exists() and _sibling(path, "old").is_dir():
-        path = _sibling(path, "old")
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path}: there is no such model folder")
+    path = _folder(path)
     for name in FILES:
         if not (path / name).is_file():
             raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
@@ -95,18 +93,38 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
     }
 
 
+def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn | None:
+    """What the model in this folder was trained on, if that was saved with it."""
+    file = _folder(path) / EDGES
+    if not file.is_file():
+        return None
+    with _blaming(file):
+        return TrainedOn.from_frame(_read_table(file), len(embedding.points), embedding.names)
+
+
+def _folder(path: str | os.PathLike) -> Path:
+    path = Path(path)
+    if not path.exists() and _sibling(path, "old").is_dir():
+        path = _sibling(path, "old")
+    if not path.is_dir():
+        raise FileNotFoundError(f"{path}: there is no such model folder")
+    return path
+
+
 def _sibling(path: Path, suffix: str) -> Path:
     return path.absolute().with_name(f".{path.absolute().name}.{suffix}")
 
 
-def _check_replaceable(path: Path) -> None:
+def check_free(path: Path) -> None:
     """Refuse to write over anything but a model, or nothing."""
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}, make it first")
     if not path.exists():
         return
     if not path.is_dir():
         raise FileExistsError(f"{path} is a file; name a folder for the model")
     found = sorted(entry.name for entry in path.iterdir())
-    strange = [name for name in found if name not in FILES]
+    strange = [name for name in found if name not in (*FILES, EDGES)]
     if strange or (found and MODEL not in found):
         raise FileExistsError(
             f"{path} is a folder but no model (it holds {show(strange or found)}); name another"
@@ -135,9 +153,13 @@ def _write(folder: Path, embedding: Embedding) -> None:
     _put(folder / MODEL, (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
     _put(folder / POINTS, save({"points": points, **columns}))
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
-    table = io.BytesIO()
-    ids.hstack(name_columns(embedding.names)).write_parquet(table)
-    _put(folder / NODES, table.getvalue())
+    _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
+
+
+def _put_table(file: Path, table: polars.DataFrame) -> None:
+    buffer = io.BytesIO()
+    table.write_parquet(buffer)
+    _put(file, buffer.getvalue())
 
 
 def _put(file: Path, data: bytes) -> None:
@@ -225,14 +247,18 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
     return points, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
-def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
+def _read_table(file: Path) -> polars.DataFrame:
     import polars as pl
 
+    try:
+        return pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ValueError(f"not readable as Parquet ({error})") from None
+
+
+def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
     with _blaming(file):
-        try:
-            table = pl.read_parquet(file)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise ValueError(f"not readable as Parquet ({error})") from None
+        table = _read_table(file)
         if "id" not in table.columns:
             raise ValueError(f"there is no column id, only {', '.join(table.columns)}")
         if table.height != nodes:

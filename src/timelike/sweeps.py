@@ -16,6 +16,7 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike._struct import numbers_of, with_numbers
+from timelike.checkpoint import Checkpointing, Saver, beside
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -23,7 +24,17 @@ from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, compile
 from timelike.evaluate import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.training import diverged, make_embedding, make_numbers, prepare, stack_history
+from timelike.training import (
+    InterruptedTraining,
+    diverged,
+    make_embedding,
+    make_numbers,
+    note_signals,
+    prepare,
+    settings_of,
+    stack_history,
+    unstack_history,
+)
 
 #: What of the config a grid may vary, besides the numbers of the model.
 SWEPT = ("learning_rate", "init_scale", "clip", "seed")
@@ -60,12 +71,14 @@ def sweep(
     test: LabelledPairs | None = None,
     non_edges: np.ndarray | None = None,
     memory: float = 2**31,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
 ) -> Sweep:
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
     Grid names are learning_rate, init_scale, clip and every number inside the model: tau1, tau2,
-    alpha, r, k, circumference, radius, …
+    alpha, r, k, circumference, radius, … `checkpoint` names a file to keep the runs in and to resume
+    from; with several programs, a file for each.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, non_edges)
@@ -82,10 +95,12 @@ def sweep(
         disable=None if progress is None else not progress,
     )
     with bar:
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks):
             lanes = [_one_run(model, config, one) for one in chunk]
             numbers = [make_numbers(*lane) for lane in lanes]
-            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, bar)
+            about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
+            saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
+            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, saver, bar)
             rows += _rows(plan, chunk, state, history)
             scores = _scores(plan, state, history)
             lane = int(np.argmax(scores))
@@ -142,7 +157,7 @@ def _settings(
 
 
 def _run_chunk(
-    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, bar: Any
+    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, saver: Saver, bar: Any
 ) -> tuple[State, dict[str, np.ndarray]]:
     """Train the runs of a chunk side by side until the last one is done.
 
@@ -154,14 +169,22 @@ def _run_chunk(
     parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]
     start, epoch_of = _vmapped(plan, num_nodes)
     states, history = [start(numbers) for numbers in parts], []
-    for epoch in range(plan.epochs):
-        results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
-        states = [state for state, _ in results]
-        history.append(_join([jax.device_get(report) for _, report in results], len(lanes)))
-        bar.update()
-        if not any(np.asarray(state.alive).any() for state in states):
-            bar.update(plan.epochs - epoch - 1)
-            break
+    stored = saver.load(states)
+    if stored is not None:
+        states, history = stored.state, unstack_history(stored.history)
+        bar.update(len(history))
+    with note_signals() as caught:
+        while len(history) < plan.epochs and any(np.asarray(state.alive).any() for state in states):
+            results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
+            states = [state for state, _ in results]
+            history.append(_join([jax.device_get(report) for _, report in results], len(lanes)))
+            bar.update()
+            if caught:
+                saver.save(states, stack_history(history))
+                raise InterruptedTraining(saver.farewell(caught[0], len(history), plan.epochs), None)
+            saver.save_if_due(states, history, stack_history)
+    bar.update(plan.epochs - len(history))
+    saver.save(states, stack_history(history))
     return _join([jax.device_get(state) for state in states], len(lanes)), stack_history(history)
 
 

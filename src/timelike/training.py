@@ -46,9 +46,12 @@ class DivergedError(ArithmeticError):
 
 
 class InterruptedTraining(KeyboardInterrupt):
-    """A signal stopped training at the end of an epoch; `embedding` holds what was learned so far."""
+    """A signal stopped training at the end of an epoch.
 
-    def __init__(self, message: str, embedding: Embedding):
+    `embedding` holds what was learned so far; None if there were many runs.
+    """
+
+    def __init__(self, message: str, embedding: Embedding | None):
         super().__init__(message)
         self.embedding = embedding
 
@@ -76,13 +79,10 @@ def train(
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     history: list[Report] = []
-    saver = Saver(checkpoint, _settings(graph, model, config, plan, data))
+    saver = Saver(checkpoint, settings_of(graph, model, config, plan, data))
     stored = saver.load(state)
     if stored is not None:
-        state, columns = stored
-        history = [
-            Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))
-        ]
+        state, history = stored.state, unstack_history(stored.history)
 
     def finish() -> Embedding:
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
@@ -95,7 +95,7 @@ def train(
         unit="epoch",
         disable=None if progress is None else not progress,
     )
-    with bar, _signals() as caught:
+    with bar, note_signals() as caught:
         while len(history) < config.epochs and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
@@ -178,6 +178,11 @@ def stack_history(history: list[Report]) -> dict[str, np.ndarray]:
     return {name: np.stack([getattr(r, name) for r in history]) for name in Report._fields} if history else {}
 
 
+def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
+    """What `stack_history` stacked."""
+    return [Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))]
+
+
 def make_embedding(
     graph: DiGraph,
     model: Model,
@@ -237,7 +242,7 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
     return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
 
 
-def _settings(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:
+def settings_of(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:
     """What must be the same for a checkpoint to be continued."""
     table = data.table
     edges = (table.sources, table.targets, table.weights)
@@ -261,7 +266,7 @@ def _digest(*arrays: Any) -> str:
 
 
 @contextmanager
-def _signals() -> Iterator[list[str]]:
+def note_signals() -> Iterator[list[str]]:
     """Collect SIGINT and SIGTERM instead of dying in the middle of an epoch; a second one dies."""
     caught: list[str] = []
     if threading.current_thread() is not threading.main_thread():

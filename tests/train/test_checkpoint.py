@@ -184,3 +184,29 @@ def test_twenty_kills(tmp_path, cached):
     environment, whole = cached
     kill_often(environment, tmp_path / "run.safetensors", tmp_path / "points.npy", 20, seed=1)
     assert np.array_equal(np.load(tmp_path / "points.npy"), whole)
+
+
+@pytest.mark.parametrize("memory", [2**31, 1])
+def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory):
+    """All runs in one program, or a program and a file for each."""
+
+    def sweep(path=None):
+        checkpoint = None if path is None else tl.Checkpointing(path, every_epochs=1)
+        config, grid = tl.Config(epochs=4, batch_size=32), {"tau1": [0.1, 0.4]}
+        return tl.sweep(GRAPH, MODEL, config, grid, memory=memory, checkpoint=checkpoint)
+
+    expected = sweep()
+    with monkeypatch.context() as patch:
+        stop_after(patch, 3 if memory > 1 else 7)
+        with pytest.raises(SystemError):
+            sweep(tmp_path / "sweep.safetensors")
+    assert len(list(tmp_path.iterdir())) == (1 if memory > 1 else 2)
+    found = sweep(tmp_path / "sweep.safetensors")
+    np.testing.assert_equal(found.rows, expected.rows)
+    assert found.best.points.tobytes() == expected.best.points.tobytes()
+
+
+def test_a_sweep_is_not_resumed_with_other_runs(tmp_path):
+    tl.sweep(GRAPH, MODEL, tl.Config(epochs=1), seeds=2, checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="runs"):
+        tl.sweep(GRAPH, MODEL, tl.Config(epochs=1), seeds=[3, 4], checkpoint=tmp_path / "run")

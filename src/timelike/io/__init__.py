@@ -33,6 +33,7 @@ def read(
     format: str | None = None,
     relations: Sequence[str] | None = None,
     labels: bool | None = None,
+    data_dir: str | os.PathLike | None = None,
 ) -> DiGraph:
     """Read a directed graph.
 
@@ -46,7 +47,7 @@ def read(
     `header` (is there one?) and `comment` (beginnings of lines to pass over: # and %) describe edge
     lists. `nodes` lists names to keep even if they have no edge: a sequence, or a file with one per
     line. `relations` (is_a, part_of) and `labels` (name nodes by label rather than id) are for
-    ontologies, `labels` for GraphML too.
+    ontologies, `labels` for GraphML too. `data_dir` is where the files of a data set are looked for.
 
     A malformed row is a `ValueError` that names its line, or is counted if `skip_bad_rows`.
     Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repetitions of an
@@ -59,6 +60,7 @@ def read(
         "comment": comment,
         "relations": relations,
         "labels": labels,
+        "data_dir": data_dir,
     }
     options = {name: value for name, value in given.items() if value is not None}
     if isinstance(source, DiGraph):
@@ -77,7 +79,7 @@ def read(
 
         return ogb.read(path, builder, **_allowed(ogb.read, elsewhere, "a folder"))
     if source != "-" and not path.exists():
-        return _dataset(str(source))
+        return _dataset(str(source), elsewhere)
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         found = find(file, format)
@@ -109,10 +111,15 @@ def _nodes(nodes: Any) -> Any:
     return listed_nodes(nodes)
 
 
-def _dataset(name: str) -> DiGraph:
+def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
     """The data set of this name."""
     if not DATASET.fullmatch(name):
         raise FileNotFoundError(f"{name}: there is no such file, and no data set is named like this")
     from timelike import datasets
+    from timelike.datasets.registry import resolve
 
-    return datasets.load(name)
+    try:
+        resolve(name)
+    except ValueError as error:
+        raise ValueError(f"{name} is no file; {error}") from None
+    return datasets.load(name, **_allowed(datasets.load, options, f"the data set {name}"))

@@ -19,6 +19,12 @@ BATCH = 2**20
 
 def read(file: File, builder: Builder, columns: Columns | None = None) -> DiGraph:
     """Read the two or three columns that are needed, batch by batch."""
+    collect(file, builder, columns)
+    return builder.finish()
+
+
+def collect(file: File, builder: Builder, columns: Columns | None = None) -> None:
+    """Add the edges of a table to what the builder has."""
     import polars as pl
 
     source = file.path or file.read()
@@ -28,7 +34,6 @@ def read(file: File, builder: Builder, columns: Columns | None = None) -> DiGrap
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = " ".join(str(error).split())
         raise ValueError(f"{file.name}: the Parquet file cannot be read: {first[:200]}") from None
-    return builder.finish()
 
 
 def _collect(source: Path | bytes, builder: Builder, columns: Columns | None) -> None:

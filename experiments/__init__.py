@@ -1,0 +1,1 @@
+"""Measurements behind the package's settings and tables."""

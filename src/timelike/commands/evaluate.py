@@ -1,0 +1,142 @@
+"""`timelike evaluate`: how well a model tells edges it has not seen from non-edges."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from timelike.commands.models import Fitted, ModelFolder, load
+from timelike.commands.options import optional
+from timelike.commands.printing import note, print_json, print_table
+from timelike.commands.reading import PairOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from timelike.evaluate import LabelledPairs
+    from timelike.graph import DiGraph
+
+#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
+Protocol = Literal["uniform", "corrupt-target", "corrupt-source", "reversed", "degree"]
+
+#: Non-edges drawn to an edge, and where their random numbers come from.
+RATIO, SEED = 4, 0
+
+COLUMNS = (
+    "average_precision",
+    "roc_auc",
+    "f1",
+    "hits@20",
+    "hits@50",
+    "hits@100",
+    "mrr",
+    "direction_accuracy",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluate:
+    """Score a model on edges that it was not trained on, beside baselines that need no training.
+
+    Example: timelike evaluate model --edges test.tsv --protocol reversed
+    """
+
+    model: ModelFolder
+    """A model folder, as `timelike fit` writes it."""
+
+    edges: Annotated[str, tyro.conf.arg(metavar="FILE")]
+    """The edges to find (`-`: standard input)."""
+
+    negatives: Annotated[str | None, optional("FILE")] = None
+    """The non-edges to tell them from."""
+
+    protocol: Annotated[
+        Protocol | None, optional("{uniform,corrupt-target,corrupt-source,reversed,degree}")
+    ] = None
+    """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
+    said), the edge with another end, the edge backwards, or ends as frequent as in edges. Four to an edge,
+    one if backwards; never a known edge."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    reading: tyro.conf.OmitArgPrefixes[PairOptions] = dataclasses.field(default_factory=PairOptions)
+
+    def run(self) -> None:
+        """Draw, score, and print."""
+        from timelike.baselines import evaluate_baselines
+        from timelike.evaluate import evaluate
+
+        if self.negatives is not None and self.protocol is not None:
+            raise ValueError("--negatives and --protocol exclude each other; leave one out")
+        fitted = load(
+            self.model, "there are no baselines, and non-edges that are drawn may be training edges"
+        )
+        positives, known = self._edges(fitted)
+        pairs = self._pairs(fitted, positives, known)
+        trained_on = fitted.trained_on
+        valid = None if trained_on is None else trained_on.valid
+        found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
+        baselines = (
+            {}
+            if trained_on is None
+            else evaluate_baselines(trained_on.graph, pairs, valid=valid, known=known)
+        )
+        result = {
+            **found.to_dict(),
+            "protocol": "file" if self.negatives is not None else self.protocol or "uniform",
+            "threshold_from": found.threshold_from,
+            "calibration": fitted.embedding.info.get("calibration"),
+            "baselines": {name: scores.to_dict() for name, scores in baselines.items()},
+        }
+        if self.json:
+            print_json(result)
+        else:
+            _print(result)
+
+    def _edges(self, fitted: Fitted) -> tuple[np.ndarray, DiGraph]:
+        """The edges to find, each once, and the graph of all known edges, these among them."""
+        import numpy as np
+
+        from timelike.graph import DiGraph
+
+        embedding = fitted.embedding
+        edges = self.reading.pairs(self.edges, len(embedding.points), embedding.names)
+        edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
+        if not len(edges):
+            raise ValueError(f"{self.edges}: there are no edges between different nodes in it")
+        before = edges[:0]
+        if fitted.known is not None:
+            before = np.stack([fitted.known.sources, fitted.known.targets], axis=1)
+            seen = int(fitted.known.has_edges(edges[:, 0], edges[:, 1]).sum())
+            if seen:
+                note(f"{seen:,} of {len(edges):,} edges were used in training: this is no fair test")
+        both = np.concatenate([before, edges])
+        return edges, DiGraph.from_arrays(both[:, 0], both[:, 1], len(embedding.points), embedding.names)
+
+    def _pairs(self, fitted: Fitted, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
+        from timelike.evaluate import LabelledPairs
+        from timelike.protocols import check_listed, draw_non_edges
+
+        if self.negatives is None:
+            negatives = draw_non_edges(self.protocol or "uniform", known, positives, RATIO, SEED)
+        else:
+            listed = self.reading.pairs(self.negatives, known.num_nodes, known.names)
+            try:
+                negatives = check_listed(known, listed)
+            except ValueError as error:
+                raise ValueError(f"{self.negatives}: {error}") from None
+        return LabelledPairs.build(positives, negatives)
+
+
+def _print(result: dict[str, Any]) -> None:
+    """The model and the baselines, a line each, and what the numbers mean."""
+    rows = {"model": result, **result["baselines"]}
+    print_table([["", *COLUMNS], *([name, *(scores[c] for c in COLUMNS)] for name, scores in rows.items())])
+    print(f"{result['positives']:,} edges, {result['negatives']:,} non-edges ({result['protocol']})")
+    threshold = "" if result["threshold"] is None else f"{result['threshold']:.4g}, "
+    print(f"F1 at the threshold {threshold}{result['threshold_from']}")
+    calibration = result["calibration"] or "not calibrated"
+    print(f"NLL {result['nll']:.4g}, Brier score {result['brier']:.4g}; {calibration}")

@@ -1,0 +1,56 @@
+"""`timelike export`: the points of a model for other programs."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Literal
+
+from timelike.commands.models import ModelFolder, check_folder, load
+from timelike.commands.options import optional
+from timelike.commands.printing import print_json
+
+#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
+Format = Literal["npz", "tsv", "parquet", "word2vec", "tensorboard", "graphml"]
+
+#: What is added to the name of the model where that is not the format.
+ENDINGS = {"word2vec": "vec"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Export:
+    """Write the points of a model for other programs.
+
+    npz, tsv and parquet hold a row per node: its name, its coordinates (t0 … timelike, x0 …
+    spacelike) and its time. word2vec is read by gensim, tensorboard is a folder for the projector,
+    graphml holds nodes and training edges with their probabilities for Gephi or Cytoscape.
+
+    Example: timelike export model --format tsv --out points.tsv
+    """
+
+    model: ModelFolder
+    """A model folder, as `timelike fit` writes it."""
+
+    format: Format
+    """What to write."""
+
+    out: Annotated[Path | None, optional("FILE")] = None
+    """Where; beside the model if not given: model.tsv, model.vec, …"""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    def run(self) -> None:
+        """Write, and say where."""
+        beside = self.model.absolute()
+        name = f"{beside.name}.{ENDINGS.get(self.format, self.format)}"
+        out = self.model.parent / name if self.out is None else self.out
+        check_folder("--out", out)
+        fitted = load(self.model, "GraphML holds its likeliest edges")
+        graph = None if fitted.trained_on is None else fitted.trained_on.graph
+        fitted.embedding.export(out, self.format, graph)
+        if self.json:
+            count = len(fitted.embedding.points)
+            print_json({"model": str(self.model), "format": self.format, "out": str(out), "nodes": count})
+        else:
+            print(out)

@@ -1,0 +1,159 @@
+"""`timelike fit`: from edges to a model."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from timelike._version import __version__
+from timelike.commands.options import Geometry, TrainingOptions, optional
+from timelike.commands.printing import note, print_json
+from timelike.commands.reading import Edges, GraphOptions
+
+if TYPE_CHECKING:
+    from timelike.estimator import SpacetimeEmbedding
+    from timelike.evaluate import LabelledPairs
+    from timelike.graph import DiGraph
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """Embed a directed graph in a spacetime and save the model.
+
+    Example: timelike fit edges.tsv --out model
+    """
+
+    edges: Edges
+    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
+
+    out: Annotated[Path, tyro.conf.arg(metavar="MODEL")]
+    """The folder to write; a model that is there is replaced, anything else is not."""
+
+    geometry: Literal["auto"] | Geometry = "auto"
+    """The spacetime; auto tries those that suit the graph and keeps the best."""
+
+    valid: Annotated[str | None, optional("FILE")] = None
+    """Edges to validate on: they choose the epoch and calibrate the probabilities, nothing is learned
+    from them."""
+
+    valid_fraction: Annotated[float | None, optional("FLOAT")] = None
+    """The share of EDGES to hold out for that; 0.1 if no --valid is given."""
+
+    resume: bool = False
+    """Continue an interrupted run, kept in the folder MODEL.checkpoint until it is done."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
+
+    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+
+    def run(self) -> None:
+        """Read, train, save, and say what came of it."""
+        from timelike import store
+        from timelike.trained_on import TrainedOn
+
+        if self.valid is not None and self.valid_fraction is not None:
+            raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
+        store.check_free(self.out)
+        start = time.monotonic()
+        graph = self.reading.graph(self.edges)
+        valid = None if self.valid is None else self._read_valid(graph, self.valid)
+        estimator = self._train(graph, valid)
+        trained_on = TrainedOn(estimator.graph_, estimator.valid_)
+        estimator.embedding_.save(self.out, trained_on)
+        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        found = self._result(estimator, trained_on)
+        if self.json:
+            print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
+        else:
+            self._print(found)
+
+    @property
+    def _checkpoints(self) -> Path:
+        return self.out.absolute().with_name(f"{self.out.absolute().name}.checkpoint")
+
+    def _read_valid(self, graph: DiGraph, file: str) -> LabelledPairs:
+        """Validation edges, with as many drawn non-edges to each as in training."""
+        import numpy as np
+
+        from timelike.evaluate import LabelledPairs
+        from timelike.graph import DiGraph
+        from timelike.protocols import draw_non_edges
+
+        edges = self.reading.pairs(file, graph.num_nodes, graph.names)
+        both = np.concatenate([np.stack([graph.sources, graph.targets], axis=1), edges])
+        everything = DiGraph.from_arrays(both[:, 0], both[:, 1], graph.num_nodes)
+        options = self.training
+        return LabelledPairs.build(
+            edges, draw_non_edges("uniform", everything, edges, options.negatives, options.seed)
+        )
+
+    def _train(self, graph: DiGraph, valid: LabelledPairs | None) -> SpacetimeEmbedding:
+        """Train with a checkpoint beside the model; a signal says how to go on."""
+        from timelike.checkpoint import Checkpointing
+        from timelike.estimator import SpacetimeEmbedding
+        from timelike.training import InterruptedTraining
+
+        if self._checkpoints.exists() and not self.resume:
+            note(
+                f"{self._checkpoints} is of a run that did not end; it is begun again, --resume continues it"
+            )
+            shutil.rmtree(self._checkpoints)
+        self._checkpoints.mkdir(exist_ok=True)
+        estimator = SpacetimeEmbedding(
+            self.geometry,
+            valid_fraction=0.1 if self.valid_fraction is None else self.valid_fraction,
+            checkpoint=Checkpointing(self._checkpoints / "run.safetensors"),
+            **self.training.given,
+        )
+        try:
+            return estimator.fit(graph, valid=valid)
+        except InterruptedTraining as stop:
+            raise KeyboardInterrupt(f"{stop} (with --resume)") from None
+        except KeyboardInterrupt:
+            kept = "; --resume goes on with what is done" if any(self._checkpoints.iterdir()) else ""
+            raise KeyboardInterrupt(f"interrupted{kept}") from None
+        finally:
+            if not any(self._checkpoints.iterdir()):
+                self._checkpoints.rmdir()
+
+    def _result(self, estimator: SpacetimeEmbedding, trained_on: Any) -> dict[str, Any]:
+        """What is worth knowing about the model, as plain values."""
+        embedding, graph = estimator.embedding_, estimator.graph_
+        info = embedding.info
+        return {
+            "model": str(self.out),
+            "geometry": estimator.geometry_,
+            "reason": estimator.reason_,
+            "candidates": estimator.candidates_,
+            "likelihood": str(embedding.model.likelihood),
+            "dim": embedding.model.manifold.dim,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "valid_edges": trained_on.known.num_edges - graph.num_edges,
+            "epochs": len(embedding.history["loss"]),
+            "best_epoch": info["best_epoch"],
+            "selected_by": info["selected_by"],
+            "valid_ap": info.get("valid_ap"),
+            "calibration": info.get("calibration"),
+        }
+
+    def _print(self, found: dict[str, Any]) -> None:
+        print(
+            f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned, "
+            f"{found['valid_edges']:,} held out for validation"
+        )
+        print(f"geometry       {found['reason']}")
+        print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
+        if found["valid_ap"] is not None:
+            print(f"validation AP  {found['valid_ap']:.3f}")
+        print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
+        print(f"next           timelike predict {self.out} --all --top 20")
+        print(f"               timelike plot {self.out} --out picture.png")

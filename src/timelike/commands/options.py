@@ -1,0 +1,65 @@
+"""Options of commands that train, and how optional ones are shown."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal
+
+import tyro
+
+#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the lists.
+Geometry = Literal[
+    "euclidean",
+    "minkowski",
+    "cylindrical-euclidean",
+    "cylindrical-minkowski",
+    "sphere",
+    "hyperboloid",
+    "de-sitter",
+    "anti-de-sitter",
+    "two-time-hyperboloid",
+]
+Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas"]
+
+
+def optional(metavar: str) -> Any:
+    """An option that need not be given and whose help says what happens then."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+
+
+Count = Annotated[int | None, optional("INT")]
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainingOptions:
+    """How to train. What is not given suits the geometry and the graph."""
+
+    likelihood: Annotated[Likelihood | None, optional("{fermi-dirac,triple-fermi-dirac,law-lucas}")] = None
+    """How the probability of an edge depends on interval and time."""
+
+    dim: int = 10
+    """Dimensions, time included."""
+
+    epochs: Count = None
+    """Passes over the edges."""
+
+    batch_size: Count = None
+    """Edges per step."""
+
+    learning_rate: Annotated[float | None, optional("FLOAT")] = None
+    """Step size."""
+
+    negatives: int = 4
+    """Non-edges drawn with every edge."""
+
+    seed: int = 0
+    """Where all random numbers come from: the same seed gives the same model."""
+
+    seeds: int = 1
+    """How many random starts, from `seed` on; the best by validation is kept."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, by name."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in fields.items() if value is not None}

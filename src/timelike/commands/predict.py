@@ -1,0 +1,176 @@
+"""`timelike predict`: likely edges of a model, or the probabilities of listed ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import tyro
+
+from timelike.commands.models import Fitted, ModelFolder, check_folder, load
+from timelike.commands.options import optional
+from timelike.commands.printing import note
+from timelike.commands.reading import PairOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+Format = Literal["tsv", "csv", "parquet", "json"]
+Node = Annotated[str | None, optional("NODE")]
+
+#: Edges that are printed unless --top says otherwise, and rows turned into text at once.
+TOP, ROWS = 10, 1 << 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Predict:
+    """List the likeliest missing edges of a node or of the whole graph, or score listed pairs.
+
+    Columns: source, target, probability. Edges that the model was trained or validated on are not
+    listed, unless they are among --pairs.
+
+    Example: timelike predict model --source lexA --top 5
+    """
+
+    model: ModelFolder
+    """A model folder, as `timelike fit` writes it."""
+
+    pairs: Annotated[str | None, optional("FILE")] = None
+    """Score the pairs of this file (`-`: standard input), in its order."""
+
+    source: Node = None
+    """Where do edges out of this node lead?"""
+
+    target: Node = None
+    """From where do edges come into this node?"""
+
+    all: bool = False
+    """The likeliest edges of all pairs of nodes."""
+
+    top: Annotated[int | None, optional("K")] = None
+    """How many edges, best first; 10, but with --pairs all, in the order of the file."""
+
+    format: Annotated[Format | None, optional("{tsv,csv,parquet,json}")] = None
+    """The form of the table; if not given, the ending of --out, or tsv."""
+
+    out: Annotated[Path | None, optional("FILE")] = None
+    """The file to write instead of standard output."""
+
+    reading: tyro.conf.OmitArgPrefixes[PairOptions] = dataclasses.field(default_factory=PairOptions)
+
+    def run(self) -> None:
+        """Predict, and write the table."""
+        asked = {"--pairs": self.pairs, "--source": self.source, "--target": self.target, "--all": self.all}
+        chosen = [option for option, value in asked.items() if value not in (None, False)]
+        if len(chosen) != 1:
+            given = " and ".join(chosen) or "none"
+            raise ValueError(f"one of {', '.join(asked)} must be given; there is {given}")
+        if self.top is not None and self.top < 1:
+            raise ValueError(f"--top is {self.top}; it must be ≥ 1")
+        form = self._format()
+        fitted = load(self.model, "its training edges are among the predictions")
+        frame = self._table(fitted)
+        note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
+        if self.out is None:
+            _print(frame, form)
+        else:
+            part = self.out.with_name(f".{self.out.name}.part")
+            try:
+                with open(part, "wb") as file:
+                    _write(frame, form, file, header=True)
+                os.replace(part, self.out)
+            finally:
+                part.unlink(missing_ok=True)
+
+    def _format(self) -> str:
+        """What was asked for; better checked before the work than after it."""
+        if self.out is not None:
+            check_folder("--out", self.out)
+        ending = "tsv" if self.out is None else self.out.suffix.removeprefix(".").lower()
+        form = self.format or ending
+        if form not in get_args(Format):
+            known = ", ".join(get_args(Format))
+            raise ValueError(f"--out is {self.out}; its ending must be one of {known}, or give --format")
+        if form == "parquet" and self.out is None and sys.stdout.isatty():
+            raise ValueError("--format is parquet, which is not for a terminal; give --out")
+        return form
+
+    def _table(self, fitted: Fitted) -> pl.DataFrame:
+        import polars as pl
+
+        from timelike.store import name_columns
+
+        embedding, known = fitted.embedding, fitted.known
+        top = TOP if self.top is None else self.top
+        if self.pairs is not None:
+            return self._scored(
+                fitted, self.reading.pairs(self.pairs, len(embedding.points), embedding.names)
+            )
+        if self.source is not None:
+            rows = embedding.top_targets(fitted.node(self.source, "--source"), top, known)
+        elif self.target is not None:
+            rows = embedding.top_sources(fitted.node(self.target, "--target"), top, known)
+        else:
+            rows = embedding.top_edges(top, known)
+        ends = {
+            name: name_columns([row[i] for row in rows])[0] for i, name in enumerate(("source", "target"))
+        }
+        return pl.DataFrame({**ends, "probability": _rounded([row.probability for row in rows])})
+
+    def _scored(self, fitted: Fitted, pairs: np.ndarray) -> pl.DataFrame:
+        """The pairs in their order, or the best of them."""
+        import numpy as np
+        import polars as pl
+
+        from timelike.evaluate import score_pairs
+
+        names = _names(fitted)
+        scores = np.exp(score_pairs(fitted.embedding, pairs[:, 0], pairs[:, 1]))
+        ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
+        frame = pl.DataFrame({**ends, "probability": _rounded(scores)})
+        if self.top is None:
+            return frame
+        return frame.sort("probability", descending=True, maintain_order=True).head(self.top)
+
+
+def _names(fitted: Fitted) -> pl.Series:
+    """What the nodes are called, by number."""
+    import polars as pl
+
+    from timelike.store import name_columns
+
+    columns = name_columns(fitted.embedding.names)
+    return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))
+
+
+def _rounded(probabilities: Any) -> pl.Series:
+    """In the precision that they were computed in."""
+    import polars as pl
+
+    return pl.Series(probabilities, dtype=pl.Float64).cast(pl.Float32)
+
+
+def _print(frame: pl.DataFrame, form: str) -> None:
+    """To standard output, in pieces, so that `| head` ends it early."""
+    if form in ("parquet", "json"):
+        _write(frame, form, sys.stdout.buffer, header=True)
+        return
+    for start in range(0, max(frame.height, 1), ROWS):
+        _write(frame.slice(start, ROWS), form, sys.stdout.buffer, header=start == 0)
+
+
+def _write(frame: pl.DataFrame, form: str, file: Any, header: bool) -> None:
+    buffer = io.BytesIO()
+    if form == "parquet":
+        frame.write_parquet(buffer)
+    elif form == "json":
+        frame.write_json(buffer)
+        buffer.write(b"\n")
+    else:
+        frame.write_csv(buffer, include_header=header, separator="," if form == "csv" else "\t")
+    file.write(buffer.getvalue())

@@ -1,0 +1,119 @@
+"""Options of the commands that read edge files, and the nodes that are named in those files."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from timelike.commands.options import optional
+from timelike.commands.printing import note
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from timelike.graph import DiGraph
+
+Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
+Folder = Annotated[Path | None, optional("FOLDER")]
+
+
+@dataclasses.dataclass(frozen=True)
+class PairOptions:
+    """How files of pairs are read. What is not given is guessed from the first lines."""
+
+    columns: Annotated[str | None, optional("SOURCE,TARGET[,WEIGHT]")] = None
+    """The columns, by name in the header or counted from 0."""
+
+    delimiter: Annotated[str | None, optional("TEXT")] = None
+    r"""What divides the fields of a line, for example ',' or '\t'."""
+
+    skip_bad_rows: bool = False
+    """Leave out and count rows that cannot be read, instead of stopping at the first."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of the reader that were given."""
+        columns = None if self.columns is None else [_column(word) for word in self.columns.split(",")]
+        delimiter = None if self.delimiter is None else self.delimiter.replace("\\t", "\t")
+        options = {"columns": columns, "delimiter": delimiter}
+        return {name: value for name, value in options.items() if value is not None}
+
+    def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
+        """The (n, 2) node numbers of the pairs that a file lists, in its order."""
+        from timelike.io.pairs import read_pairs
+
+        table, remarks = read_pairs(source, self.skip_bad_rows, **self.given)
+        ends = [find_nodes(table[end], nodes, names) for end in ("source", "target")]
+        known = (ends[0] >= 0) & (ends[1] >= 0)
+        if not known.all() and not self.skip_bad_rows:
+            row = int((~known).argmax())
+            wrong = table["source" if ends[0][row] < 0 else "target"][row]
+            raise ValueError(f"{source}, pair {row + 1}: {unknown(wrong, nodes, names)}")
+        if not known.all():
+            remarks = [*remarks, f"{(~known).sum():,} pairs with unknown nodes skipped"]
+        note(*(f"{source}: {remark}" for remark in remarks))
+        if not known.any():
+            raise ValueError(f"{source}: there is no pair of known nodes in it")
+        import numpy as np
+
+        return np.stack(ends, axis=1)[known]
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphOptions(PairOptions):
+    """How edges are read. What is not given is guessed from the first lines."""
+
+    data_dir: Folder = None
+    """A folder with the files of data sets; the environment variable TIMELIKE_DATA names another."""
+
+    def graph(self, source: str) -> DiGraph:
+        """The graph of a file, of standard input or of a data set; what was left out is said on stderr."""
+        from timelike.io import read
+
+        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.given)
+        if graph.notes is not None:
+            note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
+        return graph
+
+
+def _column(word: str) -> str | int:
+    return int(word) if word.isdecimal() else word
+
+
+def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
+    """The number of each node that is named by a text, −1 if there is no such node.
+
+    Names that are whole numbers are found by their text, and so are nodes without names.
+    """
+    import polars as pl
+
+    from timelike.io.build import WHOLE
+    from timelike.names import as_names
+
+    asked = texts.unique(maintain_order=True)
+    whole = asked.str.contains(WHOLE).to_list()
+    if names is None:
+        found = [int(x) if ok and 0 <= int(x) < nodes else None for x, ok in zip(asked, whole, strict=True)]
+    else:
+        lookup = as_names(names)
+        found = lookup.find(asked.to_list())
+        left = [i for i, number in enumerate(found) if number is None and whole[i]]
+        for i, number in zip(left, lookup.find([int(asked[i]) for i in left]), strict=True):
+            found[i] = number
+    table = pl.DataFrame({"text": asked, "number": pl.Series(found, dtype=pl.Int32)})
+    column = texts.alias("text").to_frame().join(table, on="text", how="left", maintain_order="left")
+    return column["number"].fill_null(-1).to_numpy()
+
+
+def unknown(text: str, nodes: int, names: Sequence[Hashable] | None) -> str:
+    """What to say about a node that does not exist."""
+    from timelike.names import as_names, nearest
+
+    if names is None:
+        return f"there is no node {text!r}; these nodes have no names, only the numbers 0 to {nodes - 1}"
+    return f"there is no node {text!r}; the nearest names are {', '.join(nearest(as_names(names), text))}"

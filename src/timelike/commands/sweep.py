@@ -1,0 +1,111 @@
+"""`timelike sweep`: many settings and seeds in one program."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import tyro
+
+from timelike.commands.options import Geometry, TrainingOptions, optional
+from timelike.commands.printing import note, print_json
+from timelike.commands.reading import Edges, GraphOptions
+
+if TYPE_CHECKING:
+    from timelike.config import Config
+    from timelike.graph import DiGraph
+    from timelike.model import Model
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """Train every combination of settings with every seed, side by side; one row each, as TSV.
+
+    Example: timelike sweep edges.tsv --grid tau1=0.1,0.4 alpha=0.05,0.1 --seeds 3 --out best
+    """
+
+    edges: Edges
+    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
+
+    grid: Annotated[tuple[str, ...], optional("NAME=VALUE,…")] = ()
+    """What to vary: learning_rate, init_scale, clip, and the numbers of the model: tau1, tau2, alpha, …"""
+
+    geometry: Annotated[Geometry | None, optional(f"{{{','.join(get_args(Geometry))}}}")] = None
+    """The spacetime; if not given, what the graph's cycles suggest."""
+
+    out: Annotated[Path | None, optional("MODEL")] = None
+    """The folder to save the best model to."""
+
+    valid_fraction: float = 0.1
+    """The share of the edges to hold out: the best run is the one that finds them best."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
+
+    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+
+    def run(self) -> None:
+        """Train, print the table, and save the best model."""
+        from timelike import store
+        from timelike.split import split_edges
+        from timelike.sweeps import sweep
+        from timelike.trained_on import TrainedOn
+
+        grid = dict(_setting(text) for text in self.grid)
+        if self.out is not None:
+            store.check_free(self.out)
+        graph = self.reading.graph(self.edges)
+        geometry = self.geometry or graph.describe(self.training.seed).geometry
+        split = split_edges(graph, self.valid_fraction, 0, self.training.seed)
+        model, config = self._recipe(geometry, split.train)
+        found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
+        best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
+        if self.out is not None:
+            best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
+        rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]
+        first = max(rows, key=_merit)
+        if self.json:
+            out = None if self.out is None else str(self.out)
+            print_json({"geometry": geometry, "best": first, "runs": rows, "model": out})
+            return
+        _print(rows)
+        settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
+        note(f"best in {geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
+
+    def _recipe(self, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
+        """What suits the geometry and the graph, changed by what was given."""
+        from timelike.recipes import recipe
+        from timelike.sampling import Negatives
+
+        options = self.training
+        model, config = recipe(geometry, options.dim, options.likelihood, graph)
+        known = ("epochs", "batch_size", "learning_rate", "seed")
+        given = {name: value for name, value in options.given.items() if name in known}
+        return model, dataclasses.replace(config, negatives=Negatives(uniform=options.negatives), **given)
+
+
+def _setting(text: str) -> tuple[str, list[float]]:
+    """A name and its values, from `tau1=0.1,0.4`."""
+    name, _, values = text.partition("=")
+    try:
+        return name, [float(value) for value in values.split(",")]
+    except ValueError:
+        raise ValueError(f"--grid has {text!r}; it must be like tau1=0.1,0.4") from None
+
+
+def _merit(row: dict[str, Any]) -> float:
+    """Validation AP, or without one the loss, the wrong way round."""
+    score = -row["loss"] if math.isnan(row["valid_ap"]) else row["valid_ap"]
+    return -math.inf if math.isnan(score) else score
+
+
+def _print(rows: list[dict[str, Any]]) -> None:
+    sys.stdout.write("\t".join(rows[0]) + "\n")
+    for row in rows:
+        values = (f"{value:.6g}" if isinstance(value, float) else str(value) for value in row.values())
+        sys.stdout.write("\t".join(values) + "\n")

@@ -1,0 +1,62 @@
+"""Pairs of names as a file lists them: in its order, with repetitions and self-pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.io import parquet, text
+from timelike.io.build import Builder
+from timelike.io.files import File
+from timelike.io.formats import find
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLLECT: dict[str, Callable[..., None]] = {"edge-list": text.collect, "parquet": parquet.collect}
+
+
+class PairList(Builder):
+    """Keeps rows as they come, where a graph would sort them and drop some."""
+
+    def __init__(self, source: str, skip_bad_rows: bool = False):
+        super().__init__(source, skip_bad_rows=skip_bad_rows)
+        self._tables: list[pl.DataFrame] = []
+
+    def add(self, sources: pl.Series, targets: pl.Series, weights: np.ndarray | None = None) -> None:
+        """Pairs of names; weights are not looked at."""
+        import polars as pl
+
+        self.rows += len(sources)
+        ends = [pl.Series(name, end).cast(str) for name, end in (("source", sources), ("target", targets))]
+        self._tables.append(pl.DataFrame(ends))
+
+    def table(self) -> pl.DataFrame:
+        """Columns source and target, as text."""
+        import polars as pl
+
+        if not self._tables:
+            raise ValueError(f"{self.source}: there are no pairs in it")
+        return pl.concat(self._tables)
+
+
+def read_pairs(
+    source: str, skip_bad_rows: bool = False, **options: Any
+) -> tuple[pl.DataFrame, Sequence[str]]:
+    """The rows of an edge list or a Parquet file (`-`: standard input), and remarks on what was read.
+
+    `options` are those of the format: `columns`, for edge lists also `delimiter`.
+    """
+    with File(None if source == "-" else Path(source)) as file:
+        kind = find(file).name
+        if kind not in COLLECT:
+            raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
+        if kind == "parquet" and "delimiter" in options:
+            raise ValueError(f"delimiter has no meaning for {file.name} (parquet); leave it out")
+        found = PairList(file.name, skip_bad_rows)
+        COLLECT[kind](file, found, **options)
+    skipped = [f"{found.bad_rows:,} malformed rows skipped"] if found.bad_rows else []
+    return found.table(), [*skipped, *found.remarks]

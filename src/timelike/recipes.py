@@ -1,0 +1,89 @@
+"""Settings to begin with: for a geometry, a likelihood and a graph, what to train and how.
+
+They come from `experiments/defaults.py`, which measures how much tuning adds to them.
+"""
+
+from __future__ import annotations
+
+from timelike._struct import numbers_of
+from timelike.checks import show
+from timelike.config import Config
+from timelike.graph import DiGraph
+from timelike.likelihoods import LIKELIHOODS, FermiDirac, Likelihood, TripleFermiDirac
+from timelike.manifolds import MANIFOLDS
+from timelike.model import Model
+from timelike.sampling import Negatives
+
+#: Geometries without time, whose likelihood is undirected.
+TIMELESS = ("euclidean", "hyperboloid", "sphere")
+#: On a quadric a step of the same rate goes further.
+CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hyperboloid")
+
+#: Graphs with more edges are trained by Adam, with the recipe itself; smaller ones by the paper's SGD, and
+#: a few variations of the recipe are tried.
+SMALL = 20_000
+#: An epoch has at most so many steps while batches are below `LARGEST_BATCH`.
+STEPS = 256
+SMALLEST_BATCH, LARGEST_BATCH = 16, 4096
+
+
+def recipe(
+    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: DiGraph | None = None
+) -> tuple[Model, Config]:
+    """A model and how to train it, for a geometry in `timelike.manifolds.MANIFOLDS`.
+
+    A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry.
+    With m edges there are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
+    """
+    check_geometry(geometry)
+    edges = 1000 if graph is None else max(graph.num_edges, 1)
+    large = edges > SMALL
+    epochs = min(max(round(20 * (1e6 / edges) ** 0.3), 5), 150)
+    rate = 0.02 if large else 0.01 if geometry in CURVED else 0.03
+    config = Config(
+        epochs=epochs,
+        batch_size=min(max(edges // STEPS, SMALLEST_BATCH), LARGEST_BATCH),
+        learning_rate=rate,
+        optimizer="adam" if large else "sgd",
+        burn_in=min(10, epochs // 10),
+        negatives=Negatives(uniform=4),
+    )
+    return Model(MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
+
+
+def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
+    """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
+
+    The learning rate, since graphs differ in how soon they are overfitted, and how strict the arrow of
+    time is: τ₂ (τ of `FermiDirac`). On a circle of time also α, for likelihood that has not decayed after a
+    turn comes round from behind. Empty for a large graph.
+    """
+    if graph.num_edges > SMALL:
+        return {}
+    origin, numbers = model.manifold.origin(), numbers_of(model)
+    circle = model.manifold.separation(origin, origin).time.size > 1
+    factors = {"tau": (1, 4), "tau2": (1, 4), "alpha": (1, 5) if circle else (1,)}
+    rates = {"learning_rate": [config.learning_rate * factor for factor in (0.1, 1 / 3, 1, 3)]}
+    return rates | {k: [numbers[k] * x for x in found] for k, found in factors.items() if k in numbers}
+
+
+def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
+    """Raise a `ValueError` unless this is the name of a geometry, or one of `more`."""
+    known = (*more, *MANIFOLDS)
+    if geometry not in known:
+        raise ValueError(f"geometry is {show(geometry)}; it must be one of {', '.join(known)}")
+
+
+def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihood:
+    if isinstance(likelihood, Likelihood):
+        return likelihood
+    name = likelihood or ("fermi-dirac" if geometry in TIMELESS else "triple-fermi-dirac")
+    if name not in LIKELIHOODS:
+        raise ValueError(
+            f"likelihood is {show(name)}; it must be one of {', '.join(LIKELIHOODS)}, or a Likelihood"
+        )
+    tuned = {
+        "fermi-dirac": FermiDirac(tau=0.1, r=0.5),
+        "triple-fermi-dirac": TripleFermiDirac(tau1=0.2, tau2=0.05, alpha=0.03),
+    }
+    return tuned.get(name) or LIKELIHOODS[name]()

@@ -1,0 +1,71 @@
+"""What a model was trained on, kept with it: predictions leave these edges out, evaluations draw around them.
+
+In a model folder it is `edges.parquet`, a row per pair: `source` and `target` by number, and `part`:
+"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge".
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.checks import show
+from timelike.evaluate import LabelledPairs
+from timelike.graph import DiGraph, checked_pairs
+
+if TYPE_CHECKING:
+    import polars
+
+PARTS = ("train", "valid", "valid-non-edge")
+
+
+class TrainedOn:
+    """The graph whose edges were learned, and the validation pairs, if there were any."""
+
+    def __init__(self, graph: DiGraph, valid: LabelledPairs | None = None):
+        self.graph, self.valid = graph, valid
+
+    @cached_property
+    def known(self) -> DiGraph:
+        """All edges that are known: those of training and of validation, without weights."""
+        pairs = np.concatenate(self._parts()[:2])
+        return DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], self.graph.num_nodes, self.graph.names)
+
+    def _parts(self) -> list[np.ndarray]:
+        """The (n, 2) arrays of `PARTS`."""
+        train = np.stack([self.graph.sources, self.graph.targets], axis=1)
+        if self.valid is None:
+            return [train, train[:0], train[:0]]
+        labels = np.asarray(self.valid.labels)
+        pairs = np.stack([np.asarray(end) for end in self.valid[:2]], axis=1)
+        return [train, pairs[labels], pairs[~labels]]
+
+    def to_frame(self) -> polars.DataFrame:
+        """The table that goes to disk."""
+        import polars as pl
+
+        parts = self._parts()
+        pairs = np.concatenate(parts).astype(np.int32)
+        names = np.repeat(PARTS, [len(part) for part in parts])
+        columns = {"source": pairs[:, 0], "target": pairs[:, 1]}
+        return pl.DataFrame({**columns, "part": pl.Series(names.tolist(), dtype=pl.Enum(PARTS))})
+
+    @classmethod
+    def from_frame(cls, table: polars.DataFrame, nodes: int, names: Any) -> TrainedOn:
+        """What `to_frame` made, for a model with so many nodes; checked."""
+        columns = ("source", "target", "part")
+        if tuple(table.columns) != columns:
+            raise ValueError(f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}")
+        part = table["part"].cast(str)
+        wrong = part.filter(~part.is_in(PARTS).fill_null(False))
+        if len(wrong):
+            raise ValueError(f"there is a part {show(wrong[0])}; it must be one of {', '.join(PARTS)}")
+        ends = table.select("source", "target")
+        train, valid, non_edges = (
+            checked_pairs(ends.filter(part == name).to_numpy(), nodes, name) for name in PARTS
+        )
+        graph = DiGraph.from_arrays(train[:, 0], train[:, 1], nodes, names)
+        held_out = LabelledPairs.build(valid, non_edges) if len(valid) + len(non_edges) else None
+        return cls(graph, held_out)

@@ -1,0 +1,22 @@
+"""Options of a quick fit, and a small graph as files of names."""
+
+from pathlib import Path
+
+import numpy as np
+
+import timelike as tl
+
+QUICK = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64")
+
+
+def name(number: int) -> str:
+    return {0: "lexA", 1: "recA"}.get(number, f"gene{number}")
+
+
+def write_files(folder: Path, split: tl.split.Split) -> None:
+    """edges.tsv, test.tsv and non-edges.tsv."""
+    edges = np.stack([split.train.sources, split.train.targets], axis=1)
+    pairs = {"edges": edges, "test": split.test_edges, "non-edges": split.test_non_edges}
+    for file, rows in pairs.items():
+        text = "".join(f"{name(s)}\t{name(t)}\n" for s, t in rows)
+        (folder / f"{file}.tsv").write_text(text, encoding="utf-8")

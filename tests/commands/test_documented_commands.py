@@ -1,0 +1,48 @@
+"""Every command that README and documentation show in a `console` block runs, in the order of the page."""
+
+import contextlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from small_files import write_files
+
+import timelike as tl
+from timelike.cli import main
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    lines = [line for block in BLOCK.finditer(text) for line in block[1].splitlines()]
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+
+
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if commands(page)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run(page, tmp_path, monkeypatch, capsys):
+    """On so few edges that none are held out: `auto` then is one run."""
+    monkeypatch.chdir(tmp_path)
+    write_files(tmp_path, tl.split.split_edges(tl.datasets.random_dag(20, 110, seed=2), valid=0, test=0.15))
+    edges = (tmp_path / "edges.tsv").read_text()
+    (tmp_path / "regulation.tsv").write_text(edges)
+    (tmp_path / "table.csv").write_text("regulator,gene\n" + edges.replace("\t", ","))
+    (tmp_path / "pairs.tsv").write_text("lexA\trecA\nrecA\tlexA\n")
+    for command in commands(page):
+        program, *arguments = shlex.split(command)
+        assert program == "timelike", command
+        ends = (
+            contextlib.suppress(SystemExit) if "--print-completion" in arguments else contextlib.nullcontext()
+        )
+        with ends:
+            main(arguments)
+    assert capsys.readouterr().out
+
+
+def test_three_commands_of_the_readme():
+    assert [command.split()[1] for command in commands(ROOT / "README.md")][:3] == ["fit", "predict", "plot"]

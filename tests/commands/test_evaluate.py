@@ -1,0 +1,88 @@
+"""`timelike evaluate`: the keys that are promised, with the values of `timelike.evaluate`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from timelike import Embedding, LabelledPairs, store
+from timelike.baselines import UNTRAINED
+from timelike.evaluate import evaluate
+from timelike.protocols import draw_non_edges
+
+KEYS = [
+    *("average_precision", "roc_auc", "f1", "threshold", "hits@20", "hits@50", "hits@100", "mrr", "nll"),
+    *("direction_accuracy", "positives", "negatives"),
+]
+
+
+def result(run, *options) -> dict:
+    code, out, err = run("evaluate", "model", "--edges", "test.tsv", "--json", *options)
+    assert code == 0, err
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def test_keys_and_baselines(run):
+    found = result(run)
+    assert set(KEYS) <= set(found)
+    assert (found["positives"], found["negatives"]) == (36, 144)
+    assert tuple(found["baselines"]) == UNTRAINED
+    assert found["baselines"]["Katz"]["nll"] is None
+    assert 0 < found["baselines"]["Katz"]["average_precision"] <= 1
+    assert found["threshold_from"] == "best F1 on validation pairs"
+
+
+def test_same_as_in_python(run, files, split):
+    embedding = Embedding.load(files / "model")
+    trained_on = store.load_trained_on(files / "model", embedding)
+    names = {str(name): i for i, name in enumerate(embedding.names)}
+    lines = [line.split("\t") for line in (files / "test.tsv").read_text().splitlines()]
+    others = [line.split("\t") for line in (files / "non-edges.tsv").read_text().splitlines()]
+    edges, non_edges = (np.array([[names[a], names[b]] for a, b in rows]) for rows in (lines, others))
+    pairs = LabelledPairs.build(edges, non_edges)
+    expected = evaluate(embedding, pairs, valid=trained_on.valid).to_dict()
+    found = result(run, "--negatives", "non-edges.tsv")
+    unique = len(np.unique(non_edges, axis=0))
+    assert found["negatives"] == unique
+    if unique == len(non_edges):
+        assert {key: found[key] for key in KEYS} == pytest.approx({key: expected[key] for key in KEYS})
+
+
+def test_protocols_draw_no_known_edges(run, split):
+    found = result(run, "--protocol", "reversed")
+    known = split.graph
+    back = draw_non_edges("reversed", known, split.test_edges)
+    assert (found["protocol"], found["negatives"]) == ("reversed", len(back))
+
+
+def test_the_same_every_time(run):
+    assert result(run) == result(run)
+
+
+def test_table(run):
+    code, out, _ = run("evaluate", "model", "--edges", "test.tsv")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].split()[:2] == ["average_precision", "roc_auc"]
+    assert [line.split("  ")[0] for line in lines[1:5]] == ["model", *UNTRAINED]
+    assert "36 edges, 144 non-edges (uniform)" in out
+
+
+def test_training_edges_are_pointed_out(run):
+    assert "204 of 204 edges were used in training" in run("evaluate", "model", "--edges", "edges.tsv").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["model"], "--edges"),
+        (["model", "--edges", "test.tsv", "--protocol", "hard"], "corrupt-target"),
+        (["model", "--edges", "test.tsv", "--protocol", "degree", "--negatives", "test.tsv"], "exclude"),
+        (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: non_edges[0] is"),
+        (["model", "--edges", "loops.tsv"], "no edges between different nodes"),
+    ],
+)
+def test_mistakes(arguments, says, mistake, files):
+    (files / "loops.tsv").write_text("lexA\tlexA\n")
+    assert says in mistake("evaluate", *arguments)

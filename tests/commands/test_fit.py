@@ -1,0 +1,204 @@
+"""`timelike fit`: where edges may come from, what is kept, what is refused."""
+
+import io
+import json
+import shutil
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from small_files import QUICK, name
+
+from timelike import Embedding, store
+from timelike.commands.reading import GraphOptions, find_nodes
+
+KEYS = [
+    *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
+    *("epochs", "best_epoch", "selected_by", "valid_ap", "calibration", "seconds", "version"),
+]
+
+
+@pytest.fixture
+def fit(run, tmp_path):
+    """Fit quickly into a new folder, with JSON; the folder and the result."""
+
+    def call(edges, *options):
+        code, out, err = run("fit", edges, "--out", tmp_path / "model", "--json", *QUICK, *options)
+        assert code == 0, err
+        return tmp_path / "model", json.loads(out)
+
+    return call
+
+
+def test_result_and_model(fit, files):
+    folder, found = fit("edges.tsv")
+    assert list(found) == KEYS
+    assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
+    assert found["edges"] + found["valid_edges"] == 204
+    assert "for 4 non-edges to an edge" in found["calibration"]
+    assert sorted(x.name for x in folder.iterdir()) == sorted([*store.FILES, "edges.parquet"])
+    assert [x.name for x in folder.parent.iterdir()] == ["model"]
+    again, same = Embedding.load(folder), Embedding.load(files / "model")
+    assert again.points.tobytes() == same.points.tobytes()
+
+
+def test_the_model_knows_its_edges(fit, split):
+    folder, found = fit("edges.tsv")
+    embedding = Embedding.load(folder)
+    trained_on = store.load_trained_on(folder, embedding)
+    known = trained_on.known
+    expected = {(name(s), name(t)) for s, t in zip(split.train.sources, split.train.targets, strict=True)}
+    pairs = zip(known.sources, known.targets, strict=True)
+    assert {(known.name(s), known.name(t)) for s, t in pairs} == expected
+    assert trained_on.graph.num_edges == found["edges"]
+    labels = np.asarray(trained_on.valid.labels)
+    assert (labels.sum(), (~labels).sum()) == (found["valid_edges"], 4 * found["valid_edges"])
+
+
+def test_text_says_what_to_do_next(run, tmp_path):
+    code, out, _ = run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK)
+    assert code == 0
+    assert "minkowski" in out
+    assert f"timelike predict {tmp_path / 'model'} --all" in out
+
+
+def test_standard_input_and_columns(fit, monkeypatch, files):
+    lines = (files / "edges.tsv").read_text().splitlines()
+    text = "".join(f"x;{line.replace(chr(9), ';')}\n" for line in ["from\tto", *lines])
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    folder, _ = fit("-", "--columns", "1,2", "--delimiter", ";")
+    assert Embedding.load(folder).points.tobytes() == Embedding.load(files / "model").points.tobytes()
+
+
+def test_data_sets_and_nodes_without_names(fit, run, tmp_path):
+    folder, found = fit("cycle:8", "--valid-fraction", 0)
+    assert (found["nodes"], found["valid_edges"], found["calibration"]) == (8, 0, None)
+    (tmp_path / "pairs.tsv").write_text("1\t2\n7\t1\n")
+    code, out, err = run("predict", folder, "--pairs", tmp_path / "pairs.tsv")
+    assert code == 0
+    assert [line.split("\t")[:2] for line in out.splitlines()[1:]] == [["1", "2"], ["7", "1"]]
+    assert "not calibrated" in err
+    assert len(run("predict", folder, "--source", 7).out.splitlines()) == 1 + 6
+    assert "only the numbers 0 to 7" in run("predict", folder, "--source", 8).err
+
+
+def test_data_folder(data_dir):
+    assert GraphOptions(data_dir=data_dir).graph("dream5:ecoli").num_nodes == 1_081
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (None, [3, -1, -1, 0, -1]),
+        ((10, 3, 0), [1, -1, -1, 2, 0]),
+        (("lexA", "3", "10", "007"), [1, 0, 3, -1, 2]),
+        (("lexA", 3, "10"), [1, 0, -1, -1, 2]),
+    ],
+)
+def test_nodes_by_text(names, found):
+    nodes = 5 if names is None else len(names)
+    texts = pl.Series(["3", "lexA", "007", "0", "10"])
+    assert find_nodes(texts, nodes, names).tolist() == found
+
+
+def test_bad_rows_are_counted_on_stderr(run, tmp_path, files):
+    text = (files / "edges.tsv").read_text()
+    (tmp_path / "bad.tsv").write_text(text + "alone\n")
+    arguments = ("fit", tmp_path / "bad.tsv", "--out", tmp_path / "model", *QUICK)
+    assert "line 205" in run(*arguments).err
+    code, _, err = run(*arguments, "--skip-bad-rows")
+    assert code == 0
+    assert "1 malformed rows skipped" in err
+
+
+def test_validation_edges_from_a_file(fit, split):
+    folder, found = fit("edges.tsv", "--valid", "test.tsv")
+    assert (found["edges"], found["valid_edges"]) == (204, 36)
+    trained_on = store.load_trained_on(folder, Embedding.load(folder))
+    assert trained_on.graph.num_edges == 204
+    drawn = ~np.asarray(trained_on.valid.labels)
+    ends = (np.asarray(end)[drawn] for end in trained_on.valid[:2])
+    assert not trained_on.known.has_edges(*ends).any()
+
+
+def test_a_model_is_replaced_and_nothing_else(fit, mistake, tmp_path):
+    (tmp_path / "model").mkdir()
+    fit("edges.tsv")
+    folder, _ = fit("edges.tsv")
+    (folder / "diary.txt").write_text("mine")
+    before = {x.name: x.read_bytes() for x in folder.iterdir()}
+    assert "diary.txt" in mistake("fit", "edges.tsv", "--out", folder, *QUICK)
+    assert {x.name: x.read_bytes() for x in folder.iterdir()} == before
+    (tmp_path / "file").write_text("mine")
+    assert "name a folder" in mistake("fit", "edges.tsv", "--out", tmp_path / "file", *QUICK)
+
+
+def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
+    (tmp_path / "model.checkpoint").mkdir()
+    (tmp_path / "model.checkpoint" / "run.safetensors").write_text("half")
+    code, _, err = run("fit", "edges.tsv", "--out", tmp_path / "model", "--resume", *QUICK)
+    assert code == 2
+    assert "delete it to start over" in err
+    fit("edges.tsv")
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing.tsv", "--out", "m"], "nothing.tsv: there is no such file"),
+        (
+            ["cylce:5", "--out", "m"],
+            "cylce:5 is no file; there is no data set 'cylce:5'; the nearest names are cycle",
+        ),
+        (["edges.tsv"], "--out"),
+        (["edges.tsv", "--out", "no/m"], "there is no folder"),
+        (["edges.tsv", "--out", "m", "--geometry", "minkovski"], "cylindrical-minkowski"),
+        (["edges.tsv", "--out", "m", "--likelihood", "x"], "triple-fermi-dirac"),
+        (["edges.tsv", "--out", "m", "--dim", "0"], "dim"),
+        (["edges.tsv", "--out", "m", "--epochs", "0", "--geometry", "minkowski"], "epochs is 0"),
+        (["edges.tsv", "--out", "m", "--seeds", "0"], "seeds is 0"),
+        (["edges.tsv", "--out", "m", "--valid-fraction", "2"], "valid"),
+        (["edges.tsv", "--out", "m", "--valid", "test.tsv", "--valid-fraction", "0.1"], "exclude each other"),
+        (["edges.tsv", "--out", "m", "--valid", "stranger.tsv"], "pair 2: there is no node 'lexB'"),
+        (["edges.tsv", "--out", "m", "--data-dir", "."], "data_dir has no meaning for edges.tsv"),
+        (["cycle:5", "--out", "m", "--delimiter", ","], "delimiter has no meaning for the data set cycle:5"),
+        (["edges.tsv", "--out", "m", "--columns", "a,b"], "there is no column 'a'"),
+        (["binary", "--out", "m"], "binary"),
+    ],
+)
+def test_mistakes(arguments, says, mistake, files):
+    (files / "stranger.tsv").write_text("lexA\trecA\nlexA\tlexB\n")
+    (files / "binary").write_bytes(b"\0\1\2" * 50)
+    assert says in mistake("fit", *arguments)
+    assert not list(files.glob("m*.checkpoint"))
+    assert not (files / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (pl.DataFrame({"source": [0], "target": [1]}), "columns"),
+        (pl.DataFrame({"source": [0], "target": [99], "part": ["train"]}), "99"),
+        (pl.DataFrame({"source": [0], "target": [1], "part": ["tain"]}), "'tain'"),
+        (pl.DataFrame({"source": [0.5], "target": [1.0], "part": ["train"]}), "float"),
+    ],
+)
+def test_edges_changed_by_hand(table, says, mistake, files, tmp_path):
+    shutil.copytree(files / "model", tmp_path / "model")
+    table.write_parquet(tmp_path / "model" / "edges.parquet")
+    line = mistake("predict", tmp_path / "model", "--all")
+    assert "edges.parquet" in line
+    assert says in line
+
+
+def test_models_without_edges_load(run, files, tmp_path):
+    shutil.copytree(files / "model", tmp_path / "model")
+    (tmp_path / "model" / "edges.parquet").unlink()
+    code, _, err = run("predict", tmp_path / "model", "--all")
+    assert code == 0
+    assert "does not say what it was trained on" in err
+    code, out, _ = run("evaluate", tmp_path / "model", "--edges", "test.tsv", "--json")
+    assert code == 0
+    assert json.loads(out)["baselines"] == {}

@@ -1,0 +1,80 @@
+"""`timelike plot`, `export` and `sweep`."""
+
+import json
+
+import polars as pl
+import pytest
+from small_files import QUICK
+
+from timelike import Embedding, store
+from timelike.export import FORMATS
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("html", b"<!")])
+def test_plot(run, tmp_path, ending, start):
+    file = tmp_path / f"picture.{ending}"
+    assert run("plot", "model", "--out", file)[:2] == (0, f"{file}\n")
+    assert file.read_bytes().lower().startswith(start.lower())
+
+
+def test_plot_of_a_node(run, tmp_path):
+    file = tmp_path / "picture.pdf"
+    code, out, _ = run("plot", "model", "--out", file, "--kind", "landscape", "--nodes", "lexA", "--json")
+    assert code == 0
+    assert json.loads(out) == {"model": "model", "kind": "landscape", "out": str(file)}
+    assert file.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_export(run, files, tmp_path, form):
+    code, out, _ = run("export", "model", "--format", form, "--out", tmp_path / "points", "--json")
+    assert code == 0
+    assert json.loads(out)["nodes"] == 40
+    assert (tmp_path / "points").exists()
+
+
+def test_export_beside_the_model(run, files):
+    assert run("export", "model", "--format", "tsv")[:2] == (0, "model.tsv\n")
+    table = pl.read_csv(files / "model.tsv", separator="\t")
+    assert table.columns == ["node", "t0", "x0", "x1", "time"]
+    assert "lexA" in table["node"].to_list()
+    run("export", "model", "--format", "graphml")
+    trained_on = store.load_trained_on(files / "model", Embedding.load(files / "model"))
+    assert (files / "model.graphml").read_text().count("<edge ") == trained_on.graph.num_edges
+
+
+def test_sweep(run, tmp_path):
+    grid = ("--grid", "tau1=0.1,0.4", "alpha=0.05,0.1")
+    arguments = ("sweep", "edges.tsv", *QUICK, *grid, "--seeds", 2)
+    code, out, err = run(*arguments)
+    assert code == 0
+    header, *rows = (line.split("\t") for line in out.splitlines())
+    assert header == ["tau1", "alpha", "seed", "status", "best_epoch", "loss", "valid_ap"]
+    assert len(rows) == 8
+    assert "best in minkowski: tau1=" in err
+    code, out, _ = run(*arguments, "--out", tmp_path / "best", "--json")
+    found = json.loads(out)
+    assert [list(row) for row in found["runs"]] == [header] * 8
+    assert found["best"]["valid_ap"] == max(row["valid_ap"] for row in found["runs"])
+    best = Embedding.load(tmp_path / "best")
+    assert best.info["valid_ap"] == pytest.approx(found["best"]["valid_ap"])
+    assert float(best.model.likelihood.tau1) == pytest.approx(found["best"]["tau1"])
+    assert store.load_trained_on(tmp_path / "best", best).known.num_edges == 204
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["plot", "model", "--out", "x.gif"], ".png, .svg, .pdf, .html"),
+        (["plot", "model", "--out", "no/x.png"], "there is no folder no"),
+        (["plot", "model", "--out", "x.png", "--kind", "pie"], "landscape"),
+        (["plot", "model", "--out", "x.png", "--nodes", "lexB"], "the nearest names are lexA"),
+        (["export", "model"], "--format"),
+        (["export", "model", "--format", "xlsx"], "word2vec"),
+        (["export", "model", "--format", "tsv", "--out", "no/x"], "there is no folder no"),
+        (["sweep", "edges.tsv", "--grid", "tau1"], "tau1=0.1,0.4"),
+        (["sweep", "edges.tsv", "--geometry", "minkowski", "--grid", "tua=1"], "tau1"),
+    ],
+)
+def test_mistakes(arguments, says, mistake):
+    assert says in mistake(*arguments)

@@ -1,0 +1,106 @@
+"""`timelike predict`: the embedding's own rankings as tables, without known edges."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from timelike import Embedding, store
+
+
+@pytest.fixture(scope="session")
+def fitted(files):
+    embedding = Embedding.load(files / "model")
+    return embedding, store.load_trained_on(files / "model", embedding)
+
+
+def table(text: str) -> list[tuple]:
+    return pl.read_csv(io.StringIO(text), separator="\t").rows()
+
+
+def same(rows: list[tuple], predictions: list) -> None:
+    assert [row[:2] for row in rows] == [tuple(p[:2]) for p in predictions]
+    np.testing.assert_allclose([row[2] for row in rows], [p.probability for p in predictions], rtol=1e-6)
+
+
+def test_rankings(run, fitted):
+    embedding, trained_on = fitted
+    expected = {
+        ("--source", "lexA"): embedding.top_targets("lexA", 10, trained_on.known),
+        ("--target", "recA", "--top", 4): embedding.top_sources("recA", 4, trained_on.known),
+        ("--all", "--top", 25): embedding.top_edges(25, trained_on.known),
+    }
+    for options, predictions in expected.items():
+        code, out, err = run("predict", "model", *options)
+        assert code == 0
+        assert out.splitlines()[0] == "source\ttarget\tprobability"
+        same(table(out), predictions)
+        assert err.startswith("note: calibrated on")
+
+
+def test_known_edges_are_left_out(run, split):
+    _, out, _ = run("predict", "model", "--all", "--top", 10_000)
+    assert len(table(out)) == 40 * 39 - split.train.num_edges
+
+
+def test_pairs_keep_their_order(run, fitted, tmp_path):
+    rows = [("recA", "lexA"), ("lexA", "recA"), ("recA", "lexA"), ("gene5", "gene5")]
+    (tmp_path / "pairs.csv").write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    probabilities = fitted[0].prob(*zip(*rows, strict=True))
+    _, out, _ = run("predict", "model", "--pairs", tmp_path / "pairs.csv")
+    assert [row[:2] for row in table(out)] == rows
+    np.testing.assert_allclose([row[2] for row in table(out)], probabilities, rtol=1e-6)
+    _, out, _ = run("predict", "model", "--pairs", tmp_path / "pairs.csv", "--top", 2)
+    np.testing.assert_allclose([row[2] for row in table(out)], np.sort(probabilities)[:-3:-1], rtol=1e-6)
+
+
+def test_pairs_from_standard_input(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"lexA recA\nlexA ghost\n")))
+    code, out, err = run("predict", "model", "--pairs", "-", "--skip-bad-rows")
+    assert code == 0
+    assert [row[:2] for row in table(out)] == [("lexA", "recA")]
+    assert "1 pairs with unknown nodes skipped" in err
+
+
+def test_formats_say_the_same(run, tmp_path):
+    rows = table(run("predict", "model", "--all").out)
+    found = {
+        "csv": pl.read_csv(io.StringIO(run("predict", "model", "--all", "--format", "csv").out)).rows(),
+        "json": [
+            tuple(x.values()) for x in json.loads(run("predict", "model", "--all", "--format", "json").out)
+        ],
+    }
+    readers = {"tsv": lambda x: pl.read_csv(x, separator="\t"), "csv": pl.read_csv, "json": pl.read_json}
+    for form, reader in {**readers, "parquet": pl.read_parquet}.items():
+        file = tmp_path / f"found.{form}"
+        assert run("predict", "model", "--all", "--out", file)[:2] == (0, "")
+        found[f".{form}"] = reader(file).rows()
+    for other in found.values():
+        assert [row[:2] for row in other] == [row[:2] for row in rows]
+        np.testing.assert_allclose([row[2] for row in other], [row[2] for row in rows], rtol=1e-6)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["model"], "there is none"),
+        (["model", "--all", "--source", "lexA"], "there is --source and --all"),
+        (["model", "--source", "lexB"], "--source: there is no node 'lexB'; the nearest names are lexA"),
+        (["model", "--target", "rec"], "recA"),
+        (["model", "--all", "--top", "0"], "--top is 0"),
+        (["model", "--all", "--out", "x.xls"], "tsv, csv, parquet, json"),
+        (["model", "--all", "--out", "no/x.csv"], "there is no folder no"),
+        (["model", "--pairs", "nothing.tsv"], "nothing.tsv"),
+        (["model", "--pairs", "stranger.tsv"], "stranger.tsv, pair 2: there is no node 'lexB'"),
+        (["model", "--pairs", "stranger.tsv", "--columns", "0,7"], "columns 0 to 1"),
+        (["ghost", "--all"], "ghost: there is no such model folder"),
+        ([".", "--all"], "model.json is missing"),
+    ],
+)
+def test_mistakes(arguments, says, mistake, files):
+    (files / "stranger.tsv").write_text("lexA\trecA\nlexA\tlexB\n")
+    assert says in mistake("predict", *arguments)
