@@ -115,4 +115,9 @@ def _dataset(name: str) -> DiGraph:
         raise FileNotFoundError(f"{name}: there is no such file, and no data set is named like this")
     from timelike import datasets
 
-    return datasets.load(name)
+    try:
+        return datasets.load(name)
+    except ValueError as error:
+        if name.partition(":")[0] in {known.partition(":")[0] for known in datasets.DATASETS}:
+            raise
+        raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
