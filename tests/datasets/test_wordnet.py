@@ -124,15 +124,19 @@ def split0(data_dir):
     return wordnet_split(0, data_dir)
 
 
+def parts(split):
+    return split.valid_edges, split.valid_non_edges, split.test_edges, split.test_non_edges
+
+
 @pytest.mark.parametrize("percent", SIZES)
 def test_split_counts(percent, data_dir):
     split = wordnet_split(percent, data_dir)
     assert (split.train.num_nodes, split.train.num_edges) == (82_114, SIZES[percent])
-    assert [len(pairs) for pairs in split[1:]] == [28_838, 288_380, 28_838, 288_380]
+    assert [len(pairs) for pairs in parts(split)] == [28_838, 288_380, 28_838, 288_380]
 
 
 def test_splits_share_no_edge(split0):
-    train, valid, _, test, _ = split0
+    train, valid, test = split0.train, split0.valid_edges, split0.test_edges
     assert not train.has_edges(*valid.T).any()
     assert not train.has_edges(*test.T).any()
     assert not {tuple(pair) for pair in valid} & {tuple(pair) for pair in test}
@@ -148,7 +152,7 @@ def test_splits_lie_in_the_closure(nouns, split0, wordnet_dir):
     assert set(train.names) == set(nouns.names) - {"entity.n.01"}
     place = nouns.numbers(list(train.names))
     assert direct.has_edges(place[train.sources], place[train.targets]).all()
-    for pairs, inside in ((split0[1], True), (split0[2], False), (split0[3], True), (split0[4], False)):
+    for pairs, inside in zip(parts(split0), (True, False, True, False), strict=True):
         assert (nouns.has_edges(*place[pairs].T) == inside).all()
 
 

@@ -59,9 +59,11 @@ def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Sp
     vocabulary = locate(FILES["vocab"], data_dir).read_text(encoding="utf-8")
     names = [line.partition("\t")[2] for line in vocabulary.splitlines()]
     parents, children = _pairs(f"train_{percent}percent", len(names), data_dir).T
-    parts = ("valid", "valid_neg", "test", "test_neg")
     graph = DiGraph.from_arrays(parents, children, names=names)
-    return Split(graph, *(_pairs(part, len(names), data_dir) for part in parts), protocol="listed")
+    valid, valid_non, test, test_non = (
+        _pairs(part, len(names), data_dir) for part in ("valid", "valid_neg", "test", "test_neg")
+    )
+    return Split(graph, valid, valid_non, test, test_non, protocol="listed")
 
 
 def _pairs(part: str, num_nodes: int, data_dir: str | os.PathLike | None) -> np.ndarray:
