@@ -1,7 +1,10 @@
-"""Redraw the pictures in `_static`; run by `make figures`."""
+"""Redraw the pictures in `_static`; run by `make figures`. That of the tutorial needs $TIMELIKE_DATA."""
 
 import contextlib
+import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
 from timelike import plot
@@ -14,17 +17,21 @@ FIGURES = {
 }
 
 
-def run_gallery() -> None:
-    """The gallery's pictures are made by the code that is shown there."""
-    text = (HERE / "gallery.md").read_text(encoding="utf-8")
+def run(page: str) -> None:
+    """Pictures of a page are made by the code that is shown there."""
+    text = (HERE / page).read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
-    with contextlib.chdir(HERE / "_static"):
-        exec(compile(code, "gallery.md", "exec"), {})
-        Path("embedding.html").unlink()  # five megabytes, for readers to make themselves
+    with tempfile.TemporaryDirectory() as folder:
+        with contextlib.chdir(folder):
+            exec(compile(code, page, "exec"), {})
+        for picture in Path(folder).glob("*.png"):
+            shutil.copy(picture, HERE / "_static")
 
 
 if __name__ == "__main__":
     for name, draw in FIGURES.items():
         # Without the version of matplotlib in it, an unchanged picture is an unchanged file.
         draw().savefig(HERE / "_static" / f"{name}.png", dpi=150, metadata={"Software": None})
-    run_gallery()
+    run("gallery.md")
+    if os.environ.get("TIMELIKE_DATA"):  # not of the excerpt
+        run("tutorial.md")
