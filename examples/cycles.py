@@ -19,6 +19,7 @@ SPACES = {
 
 
 def main() -> None:
+    """A line per space: can it tell the edges from all other pairs?"""
     graph = tl.datasets.cycle(NODES)
     config = tl.Config(epochs=400, batch_size=2)
     i = np.arange(NODES)

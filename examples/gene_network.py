@@ -36,6 +36,7 @@ crp	lacY	0.9
 
 
 def main(source: str) -> None:
+    """Read, learn, predict, draw, save."""
     # A column called `weight` is read as such; under another name it has to be asked for.
     columns = ("regulator", "gene", "confidence") if source == "network.tsv" else None
     graph = tl.read(source, columns=columns)

@@ -1,4 +1,4 @@
-"""New nodes in a trained embedding: hide five nodes, learn the rest, put them back with half of their edges."""
+"""New nodes in a trained embedding: hide five, learn the rest, put them back with half of their edges."""
 
 import numpy as np
 
@@ -8,6 +8,7 @@ HIDDEN = 5
 
 
 def main() -> None:
+    """Ask for the other half."""
     graph = tl.datasets.duplication_divergence(seed=17, nodes=80)
     old = graph.num_nodes - HIDDEN
     inside = (graph.sources < old) & (graph.targets < old)
@@ -30,7 +31,8 @@ def main() -> None:
     found = tl.evaluate.evaluate(grown, tl.LabelledPairs.build(edges, pairs))
     print(f"{len(edges)} edges of the new nodes that were not told, among {len(pairs)} non-edges of theirs:")
     guessing = len(edges) / (len(edges) + len(pairs))
-    print(f"  average precision {found.average_precision:.2f} (guessing {guessing:.2f}), AUC {found.roc_auc:.2f}")
+    ap, auc = found.average_precision, found.roc_auc
+    print(f"  average precision {ap:.2f} (guessing {guessing:.2f}), AUC {auc:.2f}")
     print(f"the likeliest targets of node {old}: {[edge.target for edge in grown.top_targets(old, k=5)]}")
 
 

@@ -33,6 +33,7 @@ def obo() -> str:
 
 
 def main() -> None:
+    """Write the file, read it, learn the direct edges, look for those that follow."""
     Path("zoo.obo").write_text(obo(), encoding="utf-8")
     graph = tl.read("zoo.obo", labels=True)  # term → what it is a kind of
     print(graph)
@@ -48,7 +49,7 @@ def main() -> None:
     others = [(a, b) for a in nodes for b in nodes if a != b and not closure.has_edges(a, b)]
     pairs = tl.LabelledPairs.build(list(zip(implied.sources, implied.targets, strict=True)), others)
     found = tl.evaluate.evaluate(embedding, pairs)
-    print(f"{implied.num_edges} edges follow from these; {found.negatives} pairs are none: AUC {found.roc_auc:.2f}")
+    print(f"{implied.num_edges} more edges follow, {found.negatives} pairs are none: AUC {found.roc_auc:.2f}")
 
     for term in ("poodle", "orca"):
         ranked = [f"{edge.target} {edge.probability:.2f}" for edge in embedding.top_targets(term, k=4)]

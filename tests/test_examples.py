@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "examples"
 #: Script → what must be in its output.
 PROMISED = {
     "cycles": ("cylinder", "100%"),
-    "fair_evaluation": ("uniform", "degree product"),
+    "fair_evaluation": ("uniform", "reversed", "degree product"),
     "gene_network": ("not in the file", "network-model/, network.png"),
     "new_nodes": ("'nodes': 5", "average precision"),
     "ontology": ("AUC", "poodle is a: dog"),

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 SOURCES = frozenset(
-    "source src from fromnode fromnodeid u head node1 source_id regulator tf citing".split()
+    ("source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id", "regulator", "tf")
 )
-TARGETS = frozenset("target dst to tonode tonodeid v tail node2 target_id gene cited".split())
+TARGETS = frozenset(("target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id", "gene"))
 Columns = Sequence[str | int]
 
 
