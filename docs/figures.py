@@ -7,9 +7,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from PIL import Image
+
 from timelike import plot
 
 HERE = Path(__file__).parent
+#: Pictures of more bytes than this are stored with 256 colours.
+MOST = 200_000
 FIGURES = {
     "tfd-heatmaps": plot.tfd_heatmaps,
     "wrapped-heatmaps": plot.wrapped_heatmaps,
@@ -25,6 +29,9 @@ def run(page: str) -> None:
         with contextlib.chdir(folder):
             exec(compile(code, page, "exec"), {})
         for picture in Path(folder).glob("*.png"):
+            if picture.stat().st_size > MOST:
+                with Image.open(picture) as image:
+                    image.convert("RGB").quantize(256, kmeans=3).save(picture, optimize=True)
             shutil.copy(picture, HERE / "_static")
 
 

@@ -174,8 +174,6 @@ def mistakes() -> list:
     named, numbered, odd = embed(graph.names, 3), embed(None, 30), embed((("a", 1), ("b", 2)), 2)
     named.save("model")
     edited(Path("model"), likelihood={"tau1": -1})
-    few = tl.Config(epochs=1)
-    tl.train(graph, model, few, checkpoint="run.safetensors")
     return [
         lambda: tl.read("net.tsv"),
         lambda: tl.read("w.csv"),
@@ -192,7 +190,6 @@ def mistakes() -> list:
         lambda: tl.train("net.tsv", model),
         lambda: tl.Model("minkowski", tl.likelihoods.TripleFermiDirac()),
         lambda: tl.train(graph, model, tl.Config(patience=5)),
-        lambda: tl.train(graph, model, tl.Config(epochs=1, learning_rate=0.1), checkpoint="run.safetensors"),
         lambda: tl.evaluate(named, graph),
         lambda: tl.plot.save(named, "map.jpg"),
         lambda: named.add_nodes([("lexA", "umuD")]),
