@@ -88,4 +88,4 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for provenance and checkpoints."""
-        return dataclasses.asdict(self)
+        return {**dataclasses.asdict(self), "learn": list(self.learn)}
