@@ -30,6 +30,7 @@ autodoc_type_aliases = {
 html_theme = "furo"
 html_title = f"timelike {release}"
 html_static_path = ["_static"]
+html_css_files = ["wrap.css"]
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#b2182b", "color-brand-content": "#2166ac"},
     "dark_css_variables": {"color-brand-primary": "#f4a582", "color-brand-content": "#92c5de"},

@@ -23,8 +23,8 @@ class Model:
     For likelihoods whose sum does not converge (`decays_in_time` false) only the nearest image counts.
     """
 
-    manifold: Manifold = child(Manifold)
-    likelihood: Likelihood = child(Likelihood)
+    manifold: Manifold = child(Manifold, "a Manifold, such as manifolds.Minkowski(10)")
+    likelihood: Likelihood = child(Likelihood, "a Likelihood, such as likelihoods.TripleFermiDirac()")
 
     def log_prob(self, p: Point, q: Point) -> Scalar:
         """log-probability of the edge p → q."""

@@ -52,7 +52,7 @@ def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 def log_sigmoids(*xs: Array) -> Array:
     """Σ log σ(xᵢ), with one logarithm for all: Σ min(xᵢ, 0) − log Π(1 + e^(−|xᵢ|)); slopes σ(−xᵢ).
 
-    Accurate to ε·(1 + |Σ|): where a sum close to 0 needs all its digits, add `log_sigmoid`s.
+    Accurate to ε·(1 + |Σ|): where a sum close to 0 needs all its digits, add up `log_sigmoid`.
     """
     return sum(jnp.minimum(x, 0) for x in xs) - jnp.log(_product(_decays(xs)))
 

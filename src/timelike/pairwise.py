@@ -1,7 +1,7 @@
 """Separations and log-probabilities of many pairs at once, coordinate by coordinate.
 
-The formulas are those of the manifolds, for arrays of points laid out coordinate first: (ambient,
-*shape), of shapes that broadcast. `vmap` of the formula for one pair leaves a sum over coordinates
+The formulas are those of the manifolds, for arrays of points laid out coordinate first, of shapes
+`(ambient, *shape)` that broadcast. `vmap` of the formula for one pair leaves a sum over coordinates
 that XLA adds up one number after the other. Written out as here, one loop over the pairs remains,
 which a CPU does eight at a time.
 

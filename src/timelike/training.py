@@ -120,7 +120,7 @@ def prepare(
     non_edges: np.ndarray | None,
 ) -> tuple[Plan, Data]:
     """Check what is to be learned, fix what is compiled, and copy the rest to the device."""
-    instance("graph", graph, DiGraph, "build one with DiGraph.from_edges([(source, target), …])")
+    instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
     for name in config.learn:
@@ -140,7 +140,8 @@ def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> Labelled
     """The pairs themselves, or None if there are none."""
     if pairs is None:
         return None
-    instance(name, pairs, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+    hint = f"the part `{name}` of a Split, or LabelledPairs.build(positives, negatives)"
+    instance(name, pairs, LabelledPairs, hint)
     labels = np.asarray(pairs.labels)
     if labels.size == 0:
         return None

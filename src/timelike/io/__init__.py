@@ -121,5 +121,7 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
     try:
         resolve(name)
     except ValueError as error:
-        raise ValueError(f"{name} is no file; {error}") from None
+        if name.partition(":")[0] in {known.partition(":")[0] for known in datasets.DATASETS}:
+            raise
+        raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
     return datasets.load(name, **_allowed(datasets.load, options, f"the data set {name}"))

@@ -14,8 +14,10 @@ from timelike.io.build import Builder
 if TYPE_CHECKING:
     import polars as pl
 
-SOURCES = frozenset(["source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id"])
-TARGETS = frozenset(["target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id"])
+SOURCES = frozenset(
+    ("source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id", "regulator", "tf")
+)
+TARGETS = frozenset(("target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id", "gene"))
 Columns = Sequence[str | int]
 
 

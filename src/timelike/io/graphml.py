@@ -11,7 +11,7 @@ import numpy as np
 from timelike.graph import DiGraph
 from timelike.io.build import Builder, name_labels
 from timelike.io.files import File
-from timelike.io.text import MISSING, NUMBER
+from timelike.io.layout import MISSING, NUMBER
 
 
 @dataclasses.dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import re
 from collections.abc import Sequence
 
 from timelike.checks import show
@@ -13,6 +14,9 @@ from timelike.io.columns import SOURCES, TARGETS, Columns, pick, unread
 DELIMITERS = ("\t", ",", ";", "|", " ")
 NAMES = {"\t": "a tab", " ": "blanks"}
 BLANKS = " \t"
+MISSING = ("", "na", "n/a", "nan", "null", "none")
+WHOLE = re.compile(r"-?\d+", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 #: Lines that the delimiter and the header are guessed from.
 SAMPLE = 100
 
@@ -104,13 +108,18 @@ def _fields_or_none(line: str, delimiter: str) -> list[str] | None:
 
 
 def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether it names a source and a target, or is the one line that does not begin with two numbers."""
+    """Whether it names a source and a target, or stands over columns of numbers without holding any.
+
+    Such are the first two together, of whole numbers, or any one after them, of scores, say.
+    """
     words = {word.lower() for word in first}
     if words & SOURCES and words & TARGETS:
         return True
-    numbered = [all(_is_number(x) for x in row[:2]) for row in rows]
-    return bool(numbered) and all(numbered) and not any(_is_number(x) for x in first[:2])
-
-
-def _is_number(text: str) -> bool:
-    return text.isdecimal() or (text[:1] == "-" and text[1:].isdecimal())
+    whole = [all(WHOLE.fullmatch(x) for x in row[:2]) for row in rows]
+    if whole and all(whole) and not any(WHOLE.fullmatch(x) for x in first[:2]):
+        return True
+    full = [row for row in rows if len(row) == len(first)]
+    if not full or any(NUMBER.fullmatch(x) for x in first):
+        return False
+    later = [i for i in range(2, len(first)) if first[i].lower() not in MISSING]
+    return any(all(NUMBER.fullmatch(row[i]) for row in full) for i in later)

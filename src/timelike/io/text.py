@@ -17,14 +17,12 @@ from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Columns
 from timelike.io.files import File
-from timelike.io.layout import BLANKS, NAMES, SAMPLE, Layout, fields, guess
+from timelike.io.layout import BLANKS, MISSING, NAMES, NUMBER, SAMPLE, Layout, fields, guess
 
 if TYPE_CHECKING:
     import polars as pl
 
 COMMENTS = ("#", "%")
-MISSING = ("", "na", "n/a", "nan", "null", "none")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 
 
 def read(

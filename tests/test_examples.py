@@ -1,0 +1,38 @@
+"""The scripts in `examples/` run, each by itself, and say what their documentation promises."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+
+#: Script → what must be in its output.
+PROMISED = {
+    "cycles": ("cylinder", "100%"),
+    "fair_evaluation": ("uniform", "reversed", "degree product"),
+    "gene_network": ("not in the file", "network-model/, network.png"),
+    "new_nodes": ("'nodes': 5", "average precision"),
+    "ontology": ("AUC", "poodle is a: dog"),
+}
+
+
+def test_every_example_is_run_and_listed():
+    assert {path.stem for path in FOLDER.glob("*.py")} == set(PROMISED)
+    listed = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert all(f"`{name}.py`" in listed for name in PROMISED)
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_example(name, tmp_path):
+    # XLA optimises nothing: scripts are compiled for longer than they run.
+    flags = {"XLA_FLAGS": "--xla_backend_optimization_level=0", "PYTHONWARNINGS": "error"}
+    command = [sys.executable, str(FOLDER / f"{name}.py")]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | flags, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(part in done.stdout for part in PROMISED[name]), done.stdout
+    assert not done.stderr
