@@ -176,5 +176,6 @@ def _move(
     rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
     _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
     slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
-    rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, local))
+    rows = rows if own.shape == local.shape else points
+    rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
     return set_rows(points, own, rows), set_state(state, own, new_state), slots
