@@ -150,7 +150,7 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
         (["nothing.tsv", "--out", "m"], "nothing.tsv: there is no such file"),
         (
             ["cylce:5", "--out", "m"],
-            "cylce:5 is no file; there is no data set 'cylce:5'; the nearest names are cycle",
+            "cylce:5: there is no such file, and there is no data set 'cylce:5'; the nearest names are cycle",
         ),
         (["edges.tsv"], "--out"),
         (["edges.tsv", "--out", "no/m"], "there is no folder"),
