@@ -37,8 +37,21 @@ html_theme_options = {
 }
 
 
+def definitions(lines):
+    """Lines `name   what it is`, as in the docstrings of records, become a list of definitions."""
+    inside = False
+    for line in lines:
+        entry = re.fullmatch(r"(\w[\w, ]*?) {2,}(\S.*)", line)
+        inside = bool(line) and (inside or entry is not None)
+        if entry:
+            yield from (entry[1], f"    {entry[2]}")
+        else:
+            yield f"    {line.strip()}" if inside and line.startswith(" " * 8) else line
+
+
 def clean(app, what, name, obj, options, lines):
     """|x| is a length in our docstrings, not a substitution; fields of named tuples speak for themselves."""
+    lines[:] = definitions(lines)
     if lines and lines[0].startswith("Alias for field number"):  # what Python says of every named tuple
         lines.clear()
     code = re.compile(r"(`[^`]*`)")

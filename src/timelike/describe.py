@@ -32,7 +32,8 @@ class Description:
     nodes_on_cycles         nodes that a cycle runs through
     longest_shortest_cycle  the greatest length of a shortest cycle through a node, 0 without cycles
     cycle_searches          from how many nodes on cycles it was sought: all of them, or a sample
-    in_degrees, out_degrees quantiles, by share of the nodes
+    in_degrees, out_degrees
+                            quantiles, by share of the nodes
     transitive_share        share of the paths a → b → c with a ≠ c for which a → c is an edge
     transitive_paths        how many paths that is from: all of them, or a sample
     geometry, reason        a manifold to begin with, and why
