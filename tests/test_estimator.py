@@ -255,7 +255,7 @@ def test_seeds_and_variations_keep_the_best(graph):
         several.graph_,
         recipe("minkowski", 3)[0],
         Config(**{**best["config"], "negatives": Negatives(uniform=4), "seed": 0}),
-        {"tau2": grid["tau2"], "alpha": grid["alpha"]},
+        {"tau1": grid["tau1"], "tau2": grid["tau2"]},
         seeds=2,
         valid=several.valid_,
         progress=False,

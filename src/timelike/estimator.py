@@ -224,7 +224,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def _read(self, graph: Any) -> DiGraph:
         """The graph, checked; matrices also in scikit-learn's way."""
         if _is_matrix(graph):
-            graph = validate_data(self, graph, accept_sparse=True, ensure_min_samples=2)
+            graph = validate_data(self, graph, accept_sparse=("csr", "csc", "coo"), ensure_min_samples=2)
             if graph.shape[0] != graph.shape[1]:
                 raise ValueError(f"graph has shape {graph.shape}; an adjacency matrix must be square")
             graph = graph if hasattr(graph, "tocoo") else csr_array(graph)
@@ -272,7 +272,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         grid = variations(model, config, self.graph_)
         fixed = set() if self.learning_rate is None else {"learning_rate"}
         if isinstance(self.likelihood, Likelihood):
-            fixed |= {"tau", "tau2", "alpha"}
+            fixed |= {"tau", "tau1", "tau2"}
         return {name: values for name, values in grid.items() if name not in fixed}
 
     def __sklearn_tags__(self) -> Any:
@@ -295,6 +295,8 @@ def _is_matrix(graph: Any) -> bool:
 
 def _ends(pairs: Any) -> tuple[Any, Any]:
     """Sources and targets of (n, 2) pairs of names or numbers."""
+    if hasattr(pairs, "tocoo"):
+        raise TypeError("pairs is a sparse matrix; it must be a list of (source, target), not sparse")
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"pairs has shape {pairs.shape}; it must be (pairs, 2). Reshape your data")

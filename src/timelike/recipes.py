@@ -16,6 +16,8 @@ from timelike.sampling import Negatives
 
 #: Geometries without time, whose likelihood is undirected.
 TIMELESS = ("euclidean", "hyperboloid", "sphere")
+#: Geometries whose time is a circle.
+CIRCULAR = ("cylindrical-minkowski", "cylindrical-euclidean", "anti-de-sitter", "two-time-hyperboloid")
 #: On a quadric a step of the same rate goes further.
 CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hyperboloid")
 
@@ -54,17 +56,14 @@ def recipe(
 def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
     """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
 
-    The learning rate, since graphs differ in how soon they are overfitted, and how strict the arrow of
-    time is: τ₂ (τ of `FermiDirac`). On a circle of time also α, for likelihood that has not decayed after a
-    turn comes round from behind. Empty for a large graph.
+    The learning rate, since graphs differ in how soon they are overfitted, and half and twice the
+    temperatures. Empty for a large graph.
     """
     if graph.num_edges > SMALL:
         return {}
-    origin, numbers = model.manifold.origin(), numbers_of(model)
-    circle = model.manifold.separation(origin, origin).time.size > 1
-    factors = {"tau": (1, 4), "tau2": (1, 4), "alpha": (1, 5) if circle else (1,)}
-    rates = {"learning_rate": [config.learning_rate * factor for factor in (0.1, 1 / 3, 1, 3)]}
-    return rates | {k: [numbers[k] * x for x in found] for k, found in factors.items() if k in numbers}
+    numbers = numbers_of(model)
+    found = {"learning_rate": [config.learning_rate * factor for factor in (0.1, 1 / 3, 1, 3)]}
+    return found | {k: [numbers[k] / 2, numbers[k] * 2] for k in ("tau", "tau1", "tau2") if k in numbers}
 
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
@@ -82,8 +81,10 @@ def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihoo
         raise ValueError(
             f"likelihood is {show(name)}; it must be one of {', '.join(LIKELIHOODS)}, or a Likelihood"
         )
+    # Where time is a circle, likelihood that has not decayed after a turn comes round from behind.
+    alpha = 0.1 if geometry in CIRCULAR else 0.03
     tuned = {
-        "fermi-dirac": FermiDirac(tau=0.1, r=0.5),
-        "triple-fermi-dirac": TripleFermiDirac(tau1=0.2, tau2=0.05, alpha=0.03),
+        "fermi-dirac": FermiDirac(tau=0.2, r=0.5),
+        "triple-fermi-dirac": TripleFermiDirac(tau1=0.2, tau2=0.1, alpha=alpha),
     }
     return tuned.get(name) or LIKELIHOODS[name]()

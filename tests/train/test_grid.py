@@ -91,7 +91,7 @@ def test_every_manifold_has_its_grid():
     assert CASES.keys() == MANIFOLDS.keys()
 
 
-@pytest.mark.parametrize("name", [*CASES][:5])
+@pytest.mark.parametrize("name", ["minkowski", "anti-de-sitter"])
 def test_the_table_in_three_dimensions(name):
     check(name, 3, CASES[name].grids[0])
 

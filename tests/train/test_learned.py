@@ -49,6 +49,7 @@ def test_a_learned_number_moves_along_its_gradient(x64):
         assert abs(moved) == pytest.approx(NUMBERS_RATE * config.learning_rate, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_sweep_learns_numbers_too():
     config = dataclasses.replace(SHORT, learn=("tau1",))
     both = sweep(GRAPH, MODEL, config, seeds=2).best

@@ -111,7 +111,7 @@ def assert_same_rows(found, expected):
             assert two[name] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-10))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["minkowski", pytest.param("ads", marks=pytest.mark.slow)])
 def test_every_lane_of_a_sweep_is_a_run_of_its_own(x64, name):
     result = swept(name)
     top = max(result.rows, key=lambda row: row["valid_ap"])

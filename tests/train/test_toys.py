@@ -103,6 +103,7 @@ def test_a_circle_of_time_holds_the_whole_cycle(toy):
     assert result.nll < BEST_SYMMETRIC - 0.4 < min(PAPER_EUCLIDEAN, PAPER_HYPERBOLOID)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("toy", ["cycle, Euclidean", "cycle, hyperboloid"])
 def test_tuned_riemannian_models_come_near_the_symmetric_floor(toy):
     assert BEST_SYMMETRIC <= fit(toy).nll < BEST_SYMMETRIC + 0.6
