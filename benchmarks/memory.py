@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness import Line, Options, child, tfd
+from benchmarks.harness import Line, Options, child, peak_gib, tfd
 
 DIM, BATCH, DEGREE = 16, 4096, 10
 
@@ -49,7 +48,7 @@ def measure(nodes: int) -> dict[str, float]:
 
     config = Config(epochs=2, batch_size=BATCH, optimizer="adam", learning_rate=0.01)
     train(graph, tfd("minkowski", DIM), config, progress=False)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     return {"edge_list_gib": base, "above_gib": peak - base}
 
 

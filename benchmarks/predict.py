@@ -6,7 +6,6 @@ on all cores with nobody else on the machine, an upper estimate (it takes perfec
 
 from __future__ import annotations
 
-import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Line, Options, machine, tfd
+from benchmarks.harness import Line, Options, machine, peak_gib, tfd
 
 DIM, LISTED, BLOCK = 32, 1 << 20, 1 << 13
 GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter")
@@ -45,7 +44,7 @@ def run(options: Options) -> list[Line]:
             lines.append(
                 Line.at_least(least, work(name), count / taken["median"], "pairs/s", at_rest=rest, **taken)
             )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     table = nodes * DIM * 4 / 2**30
     lines.append(Line(f"peak memory; one table is {table:.2f} GiB", peak, "GiB"))
     return lines

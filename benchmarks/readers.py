@@ -7,7 +7,6 @@ folder (2.5 GB at most at a time) and read once just before, so that the disk is
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.harness import Line, Options, child
+from benchmarks.harness import Line, Options, child, peak_gib
 
 EDGES, QUICK_EDGES, DEGREE = 10**8, 5 * 10**6, 10
 PIECE = 10**7
@@ -90,7 +89,7 @@ def measured(work) -> dict[str, float]:
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     taken = {"seconds": time.perf_counter() - wall, "cpu_seconds": time.process_time() - cpu}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     sizes = {"nodes": getattr(result, "num_nodes", 0), "edges": getattr(result, "num_edges", 0)}
     return {**taken, "peak_gib": peak, **sizes}
 

@@ -20,6 +20,9 @@ STARTS, FOLLOWED = 256, 2 * 10**7
 #: Share of edges with a reverse from which direction hardly matters.
 SYMMETRIC = 0.9
 
+#: With a smaller share of nodes on cycles a line of time serves better than a circle (2 % on E. coli).
+FEW_ON_CYCLES = 0.1
+
 
 @dataclasses.dataclass(frozen=True)
 class Description:
@@ -239,7 +242,7 @@ def _suggest(facts: dict[str, Any]) -> tuple[str, str]:
         return "minkowski", f"no cycles, so that time can run one way for all nodes{more}"
     on_cycles = facts["nodes_on_cycles"] / facts["nodes"]
     cycles = f"{on_cycles:.0%} of the nodes lie on cycles, which need a circle of time"
-    if on_cycles < 0.01:
+    if on_cycles < FEW_ON_CYCLES:
         return "minkowski", f"only {on_cycles:.1%} of the nodes lie on cycles: nearly an order"
     if facts["longest_shortest_cycle"] <= 2 or share >= 0.2:
         return (
