@@ -53,31 +53,38 @@ class Row:
 def load_rows(group: str) -> list[Row]:
     """The rows of a group: data sets and models in the order of `order` in its `common.toml`."""
     folder = ROWS / group
-    common = _read(folder / COMMON)
-    order = common.pop("order", [])
-    rows = [_row(path, path.relative_to(folder), common) for path in sorted(folder.rglob("*.toml"))]
-    found = [row for row in rows if row is not None]
+    order = _read(folder / COMMON).get("order", [])
+    paths = [path for path in sorted(folder.rglob("*.toml")) if path.name != COMMON]
+    rows = [_row(path, path.relative_to(folder)) for path in paths]
 
     def place(row: Row) -> list[int]:
         return [order.index(part) if part in order else len(order) for part in row.name.split("/")]
 
-    return sorted(found, key=place)
+    return sorted(rows, key=place)
 
 
-def _row(path: Path, relative: Path, common: dict[str, Any]) -> Row | None:
-    if path.name == COMMON:
-        return None
-    between = [_read(p / COMMON) for p in reversed(path.parents) if ROWS in p.parents and p.parent != ROWS]
-    merged: dict[str, Any] = {}
-    for part in (common, *between, _read(path)):
-        for key, value in part.items():
-            merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
+def _row(path: Path, relative: Path) -> Row:
+    merged = _merged(path)
     merged["dims"] = tuple(merged.get("dims", ()))
     known = {field.name for field in dataclasses.fields(Row)}
     unknown = sorted(set(merged) - known)
     if unknown:
         raise ValueError(f"{path}: {unknown[0]!r} is not a field of a row; there are {', '.join(known)}")
     return Row(name=relative.with_suffix("").as_posix(), **merged)
+
+
+def _merged(path: Path) -> dict[str, Any]:
+    """What a row says, over what its folders say, over what the row says that it is `like`."""
+    own = _read(path)
+    folders = [p for p in reversed(path.parents) if ROWS in p.parents]
+    like = own.pop("like", None)
+    merged = _merged(ROWS / f"{like}.toml") if like else {}
+    for part in (*(_read(folder / COMMON) for folder in folders), own):
+        for key, value in part.items():
+            both = isinstance(value, dict) and value  # an empty table takes back what was said before
+            merged[key] = {**merged.get(key, {}), **value} if both else value
+    merged.pop("order", None)
+    return merged
 
 
 def _read(path: Path) -> dict[str, Any]:
