@@ -37,7 +37,7 @@ def report(results: list[Result], folder: Path) -> Report:
     parts = [
         "# Ablation",
         "Duplication-divergence graphs with exactly the paper's 1,026 edges; average precision in percent, "
-        "median ± standard deviation over graphs and seeds; the paper's numbers, for its one graph, in brackets.",
+        "median ± standard deviation over graphs and seeds; the paper's, for its one graph, in brackets.",
     ]
     for protocol in PROTOCOLS:
         mine = [r for r in results if r.about["protocol"] == protocol]
@@ -45,7 +45,10 @@ def report(results: list[Result], folder: Path) -> Report:
             runs = len(mine[0].found["scores"])
             graphs = len(set(mine[0].found["graphs"]))
             parts += [f"## {TITLES[protocol]}", f"{runs} runs on {graphs} graphs:", by_dimension(mine)]
-            parts += ["What each ingredient adds: median over graphs, and on how many graphs it helps.", _added(mine)]
+            parts += [
+                "What each ingredient adds: median over graphs; on how many it helps.",
+                _added(mine),
+            ]
             _boxes(mine, TITLES[protocol], folder / f"ablation-{protocol}.png")
     return Report("\n\n".join(parts), [flat(r) for r in results])
 
@@ -73,7 +76,7 @@ def _added(results: Sequence[Result]) -> str:
 
 
 def _boxes(results: Sequence[Result], title: str, path: Path) -> None:
-    """One panel for each dimension, one box for each model: quartiles, and all runs within 1.5 of their range."""
+    """One panel for each dimension, one box for each model: quartiles and all runs."""
     from timelike.plot.style import PAGE, panels, styled
 
     dims = sorted({r.about["dim"] for r in results})

@@ -9,7 +9,14 @@ from typing import Any
 
 from timelike.reproduce.link_prediction import PROTOCOLS, load_split, tasks_of
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.tables import below_published, below_riemannian, by_dimension, flat, is_riemannian, markdown
+from timelike.reproduce.tables import (
+    below_published,
+    below_riemannian,
+    by_dimension,
+    flat,
+    is_riemannian,
+    markdown,
+)
 from timelike.reproduce.task import Options, Report, Result, Task
 
 ABOUT = "link prediction on graphs with cycles (the paper's main and full tables)"
@@ -21,7 +28,10 @@ DATA = {
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
 TITLES = {
-    ("paper", "listed"): "Paper's protocol (best test epoch), listed non-edges; published numbers in brackets",
+    (
+        "paper",
+        "listed",
+    ): "Paper's protocol (best test epoch), listed non-edges",
     ("paper", "uniform"): "Paper's protocol (best test epoch), uniform non-edges",
     ("honest", "listed"): "Honest protocol (validation chooses), listed non-edges",
     ("honest", "uniform"): "Honest protocol (validation chooses), uniform non-edges",
@@ -42,7 +52,9 @@ def _baseline_task(row: Row, negatives: str, options: Options) -> Task:
     graphs = row.more.get("graphs") or [None]
     about = {"title": "baselines", "dataset": row.dataset, "graphs": graphs, "negatives": negatives}
     name = f"{row.name.split('/')[0]}/baselines-{negatives}"
-    return Task(name, about, functools.partial(_baselines, row.dataset, graphs[0], negatives, options.data_dir))
+    return Task(
+        name, about, functools.partial(_baselines, row.dataset, graphs[0], negatives, options.data_dir)
+    )
 
 
 def _baselines(dataset: str, graph: int | None, negatives: str, data_dir: str | None) -> dict[str, Any]:
@@ -59,19 +71,29 @@ def report(results: list[Result], folder: Path) -> Report:
     runs = [r for r in results if r.about["title"] != "baselines"]
     order = {row.name: i for i, row in enumerate(load_rows("cyclic"))}
     runs.sort(key=lambda r: (order.get(r.about["row"], len(order)), r.about["dim"]))
-    parts = ["# Graphs with cycles", "Average precision in percent, median ± standard deviation over seeds."]
+    parts = [
+        "# Graphs with cycles",
+        "Average precision in percent, median ± standard deviation over seeds; published numbers in brackets.",
+    ]
     for dataset, title in DATA.items():
         mine = [r for r in runs if r.about["dataset"] == dataset]
         if mine:
             parts += [f"## {title}", *_tables(mine)]
-    parts += ["## Scores of the graph alone", _baseline_table(results), "## Against the targets", _targets(runs)]
+    parts += [
+        "## Scores of the graph alone",
+        _baseline_table(results),
+        "## Against the targets",
+        _targets(runs),
+    ]
     return Report("\n\n".join(parts), [flat(r) for r in runs])
 
 
 def _tables(results: Sequence[Result]) -> Iterator[str]:
     for negatives in dict.fromkeys(r.about["negatives"] for r in results):
         for protocol in PROTOCOLS:
-            mine = [r for r in results if (r.about["protocol"], r.about["negatives"]) == (protocol, negatives)]
+            mine = [
+                r for r in results if (r.about["protocol"], r.about["negatives"]) == (protocol, negatives)
+            ]
             if mine:
                 seeds = sorted({r.about["seeds"] for r in mine})
                 yield f"{TITLES[protocol, negatives]}; {' or '.join(map(str, seeds))} seeds:"
@@ -96,10 +118,11 @@ def _targets(runs: Sequence[Result]) -> str:
     low = below_published(compared)
     tables = [[r for r in compared if r.about["dataset"] == dataset] for dataset in DATA]
     beaten = [r for table in tables for r in below_riemannian(table)]
+    total = len(spacetimes)
     lines = [
-        f"- {len(spacetimes) - len(low)} of {len(spacetimes)} cells of spacetimes reach the published median less "
-        f"its spread{_which(low)}.",
-        f"- {len(spacetimes) - len(beaten)} of {len(spacetimes)} lie above both Riemannian rows{_which(beaten)}.",
+        f"- {total - len(low)} of {total} cells of spacetimes reach the published median less its spread"
+        f"{_which(low)}.",
+        f"- {total - len(beaten)} of {total} lie above both Riemannian rows{_which(beaten)}.",
     ]
     return "\n".join(lines)
 

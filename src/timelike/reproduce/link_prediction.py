@@ -18,7 +18,7 @@ TEST, VALID = 0.15, 0.1
 RATIO = 4
 #: Seeds that choose between several settings, as in the paper; the chosen ones then run with all seeds.
 TRIALS = 3
-#: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, the test is scored once.
+#: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, one test score.
 PROTOCOLS = ("paper", "honest")
 
 
@@ -40,10 +40,11 @@ def tasks_of(row: Row, options: Options) -> Iterator[Task]:
             for protocol in PROTOCOLS:
                 case = Case(row, dim, protocol, negatives, options.seeds_of(row), options.data_dir)
                 name = f"{row.name}/d{dim}-{protocol}-{negatives}"
-                yield Task(name, _about(case), functools.partial(run, case))
+                yield Task(name, describe(case), functools.partial(run, case))
 
 
-def _about(case: Case) -> dict[str, Any]:
+def describe(case: Case) -> dict[str, Any]:
+    """What identifies a case, as plain values."""
     row = case.row
     return {
         "row": row.name,
@@ -105,7 +106,7 @@ def _tried(case: Case, kind: str, grid: dict[str, list[float]], seeds: range) ->
     runs = [
         {"graph": graph, "training": kind, "settings": {k: found[k] for k in grid}, **_scores(case, found)}
         for graph in case.row.more.get("graphs") or [None]
-        for found in _sweep(case, graph, kind, grid, seeds).rows
+        for found in sweep_case(case, graph, kind, grid, seeds).rows
     ]
     settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     return [[r for r in runs if r["settings"] == one] for one in settings]
@@ -128,7 +129,7 @@ def _scores(case: Case, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sweep(case: Case, graph: int | None, kind: str, grid: dict[str, list[float]], seeds: range) -> Any:
+def sweep_case(case: Case, graph: int | None, kind: str, grid: dict[str, list[float]], seeds: range) -> Any:
     """All runs on one graph, side by side."""
     from timelike.config import Config
     from timelike.likelihoods import LIKELIHOODS
@@ -159,8 +160,10 @@ def load_split(dataset: str, graph: int | None, negatives: str, honest: bool, da
     from timelike.split import split_edges
 
     valid = VALID * (1 - TEST) if honest else 0.0
-    if dataset == "duplication-divergence":
+    if graph is not None:
         return split_edges(datasets.duplication_divergence(graph), valid, TEST, ratio=RATIO)
     data = datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
-    listed = {"protocol": "listed", "non_edges": data.non_edges} if negatives == "listed" else {}
+    listed: dict[str, Any] = (
+        {"protocol": "listed", "non_edges": data.non_edges} if negatives == "listed" else {}
+    )
     return split_edges(data.graph, valid, TEST, ratio=RATIO, **listed)

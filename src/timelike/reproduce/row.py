@@ -1,4 +1,4 @@
-"""Rows of published tables: settings, published numbers, and what the paper leaves open. One TOML file each."""
+"""Rows of published tables, one TOML file each: settings, published numbers, what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = Path(str(files("timelike.reproduce"))) / "rows"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One row of a table. Values that are tables in the files are dicts, and those of `open` are sentences."""
+    """One row of a table; tables in the files are dicts."""
 
     name: str
     title: str

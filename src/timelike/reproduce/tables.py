@@ -7,6 +7,7 @@ from typing import Any
 
 from timelike.reproduce.task import Result
 
+
 def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A table; the first column is text, the others numbers."""
     rule = ["---", *["---:"] * (len(head) - 1)]
@@ -20,7 +21,7 @@ def score(found: dict[str, Any], best: bool = False) -> str:
 
 
 def by_dimension(results: Sequence[Result]) -> str:
-    """Results that differ in title and dimension alone, with published numbers in brackets where there are any."""
+    """Results that differ in title and dimension alone; published numbers, where there are any, in brackets."""
     dims = sorted({r.about["dim"] for r in results})
     titles = list(dict.fromkeys(r.about["title"] for r in results))
     cell = {(r.about["title"], r.about["dim"]): r for r in results}
