@@ -21,7 +21,7 @@ def score(found: dict[str, Any], best: bool = False) -> str:
 
 
 def by_dimension(results: Sequence[Result]) -> str:
-    """Results that differ in title and dimension alone; published numbers, where there are any, in brackets."""
+    """Results that differ in title and dimension alone; published numbers in brackets where there are any."""
     dims = sorted({r.about["dim"] for r in results})
     titles = list(dict.fromkeys(r.about["title"] for r in results))
     cell = {(r.about["title"], r.about["dim"]): r for r in results}
