@@ -39,8 +39,8 @@ class Reproduce:
     quick: bool = False
     """Take few seeds, and dimensions 3 and 10."""
 
-    only: str = ""
-    """Take the tasks with this text in their names, such as dream5-ecoli/minkowski."""
+    only: Annotated[tuple[str, ...], optional("TEXT …")] = ()
+    """Take the tasks with all of these texts in their names, such as ecoli d10."""
 
     resume: bool = False
     """Go on where an interrupted run stopped."""

@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("reproduced"))
     parser.add_argument("--dims", type=int, nargs="+")
     parser.add_argument("--seeds", type=int)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--data-dir")
     for flag in ("--quick", "--resume", "--json"):
         parser.add_argument(flag, action="store_true")

@@ -73,7 +73,7 @@ def report(results: list[Result], folder: Path) -> Report:
     runs.sort(key=lambda r: (order.get(r.about["row"], len(order)), r.about["dim"]))
     parts = [
         "# Graphs with cycles",
-        "Average precision in percent, median ± standard deviation over seeds; published numbers in brackets.",
+        "Average precision in percent, median ± standard deviation over seeds; published ones in brackets.",
     ]
     for dataset, title in DATA.items():
         mine = [r for r in runs if r.about["dataset"] == dataset]

@@ -14,7 +14,7 @@ ABOUT = (
 
 #: Picture → what it shows; each is a function of `timelike.plot`.
 PICTURES = {
-    "tfd_heatmaps": "Figure 1: the triple Fermi–Dirac function around an event, F₁ alone, in Euclidean space.",
+    "tfd_heatmaps": "Figure 1: the triple Fermi–Dirac function around an event, and in Euclidean space.",
     "wrapped_heatmaps": "The wrapped function on cylindrical Minkowski and anti-de Sitter spacetime.",
     "disk_cone": "Appendix A: F ≥ ½ with α = 0 against the cone D ≤ T of Euclidean disk embeddings.",
 }

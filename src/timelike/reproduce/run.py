@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +27,21 @@ def reproduce(
     options: Options,
     out: Path,
     *,
-    only: str = "",
+    only: Collection[str] = (),
     resume: bool = False,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
 ) -> dict[str, Report]:
     """Compute the groups that `what` stands for, and write their reports into `out`; by group."""
-    plan = {name: [t for t in load_group(name).tasks(options) if only in t.name] for name in chosen(what)}
+    plan = {
+        name: [t for t in load_group(name).tasks(options) if all(word in t.name for word in only)]
+        for name in chosen(what)
+    }
     done = {(name, t.name) for name, tasks in plan.items() for t in tasks if _finished(out / name, t)}
     if done and not resume:
         raise ValueError(f"{out} has {len(done)} finished tasks; --resume goes on, or name another --out")
     if not any(plan.values()):
         raise ValueError(
-            f"nothing to do: no task of {what} has {only!r} in its name, or the dimension asked for"
+            f"nothing to do: of {what}, no task in these dimensions has {' and '.join(only)} in its name"
         )
     total, number = sum(map(len, plan.values())), 0
     reports = {}
