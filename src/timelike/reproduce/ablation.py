@@ -50,6 +50,7 @@ def report(results: list[Result], folder: Path) -> Report:
                 _added(mine),
             ]
             _boxes(mine, TITLES[protocol], folder / f"ablation-{protocol}.png")
+            parts.append(f"![Box plots: {TITLES[protocol]}.](ablation-{protocol}.png)")
     return Report("\n\n".join(parts), [flat(r) for r in results])
 
 

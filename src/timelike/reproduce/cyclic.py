@@ -13,6 +13,7 @@ from timelike.reproduce.tables import (
     below_published,
     below_riemannian,
     by_dimension,
+    choices,
     flat,
     is_riemannian,
     markdown,
@@ -98,6 +99,9 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
                 seeds = sorted({r.about["seeds"] for r in mine})
                 yield f"{TITLES[protocol, negatives]}; {' or '.join(map(str, seeds))} seeds:"
                 yield by_dimension(mine)
+                if any(r.found["tried"] for r in mine):
+                    yield "Chosen of several candidates, and the median best epoch:"
+                    yield choices(mine)
 
 
 def _baseline_table(results: Sequence[Result]) -> str:

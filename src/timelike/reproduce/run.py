@@ -56,7 +56,9 @@ def reproduce(
 
 
 def load_results(folder: Path) -> list[Result]:
-    """All finished tasks of a group's folder."""
+    """All finished tasks of a group: from its folder, or from the file `<group>.json` that collects them."""
+    if folder.is_file():
+        return [Result(**result) for result in json.loads(folder.read_text("utf-8"))]
     return [Result(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.json"))]
 
 
@@ -67,8 +69,8 @@ def write_report(name: str, out: Path) -> Report:
     text = f"{report.markdown.rstrip()}\n\n{how(results)}\n"
     _write(out / f"{name}.md", text)
     _write(out / f"{name}.csv", _csv(report.rows))
-    made = {"how": how(results), "rows": report.rows}
-    _write(out / f"{name}.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    _write(out / f"{name}.json", "[\n" + ",\n".join(lines) + "\n]\n")
     return report
 
 

@@ -41,6 +41,24 @@ def by_dimension(results: Sequence[Result]) -> str:
     return markdown(["", *(f"d = {d}" for d in dims)], body)
 
 
+def choices(results: Sequence[Result]) -> str:
+    """What was chosen where there were several candidates: training negatives, settings, best epoch."""
+    dims = sorted({r.about["dim"] for r in results})
+    body = []
+    for title in dict.fromkeys(r.about["title"] for r in results):
+        mine = {r.about["dim"]: r for r in results if r.about["title"] == title}
+        body.append([title, *(_choice(mine[d]) if d in mine else "–" for d in dims)])
+    return markdown(["", *(f"d = {d}" for d in dims)], body)
+
+
+def _choice(result: Result) -> str:
+    several = [name for name, value in result.about["settings"].items() if isinstance(value, list)]
+    words = [f"{name} {result.found['settings'][name]:g}" for name in several]
+    if len(result.about["training_negatives"]) > 1:
+        words.insert(0, result.found["training_negatives"])
+    return ", ".join([*words, f"epoch {result.found['best_epoch']:g}"])
+
+
 def flat(result: Result) -> dict[str, Any]:
     """A result as one row of a CSV file."""
     about, found = result.about, result.found

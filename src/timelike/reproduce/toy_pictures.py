@@ -15,15 +15,21 @@ PICTURES = {
     "transitivity": ("chain/alpha-0.001", "chain/alpha-0.075", "closure/alpha-0.001", "closure/alpha-0.075"),
     "cycle": ("cycle/minkowski", "cycle/cylindrical-minkowski", "cycle/anti-de-sitter"),
 }
+TEXTS = {
+    "tripartite": "Figure 2: two unlinked nodes (orange) with all neighbours in common.",
+    "transitivity": "Figure 3: probabilities of all pairs of a chain and of its closure, for two α.",
+    "cycle": "Figure 4: a five-node cycle in three spacetimes, and the probabilities of all pairs.",
+}
 EDGE, NON_EDGE, PAIR = "black", "#56B4E9", "#D55E00"
 
 
-def draw_toys(results: list[Result], folder: Path) -> None:
-    """Draw every picture whose toys are all there."""
+def draw_toys(results: list[Result], folder: Path) -> list[str]:
+    """Draw every picture whose toys are all there; how to show them in Markdown."""
     known = {r.about["row"]: r for r in results}
-    for name, rows in PICTURES.items():
-        if all(row in known for row in rows):
-            _draw(name, [known[row] for row in rows], folder / f"toys-{name}.png")
+    shown = [name for name, rows in PICTURES.items() if all(row in known for row in rows)]
+    for name in shown:
+        _draw(name, [known[row] for row in PICTURES[name]], folder / f"toys-{name}.png")
+    return [f"![{TEXTS[name]}](toys-{name}.png)" for name in shown]
 
 
 def _draw(name: str, results: list[Result], path: Path) -> None:

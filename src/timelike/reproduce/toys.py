@@ -112,7 +112,7 @@ def report(results: list[Result], folder: Path) -> Report:
         rows.append(flat)
         names = ("nll", "published_nll", "weakest_edge", "strongest_non_edge", "pair", "published_pair")
         body.append([flat["title"], *("" if flat[n] is None else f"{flat[n]:.4g}" for n in names)])
-    draw_toys(results, folder)
+    pictures = draw_toys(results, folder)
     head = ["graph and model", "NLL", "paper", "weakest edge", "strongest non-edge", "unlinked pair", "paper"]
     text = "NLL over all ordered pairs of nodes, median over seeds; probabilities of the run with that NLL."
-    return Report("\n\n".join(["# Toy graphs", text, markdown(head, body)]), rows)
+    return Report("\n\n".join(["# Toy graphs", text, markdown(head, body), *pictures]), rows)
