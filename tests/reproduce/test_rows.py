@@ -15,11 +15,8 @@ from timelike.reproduce.row import load_rows
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "sim2021.tex"
 SETTINGS = {*Config.__dataclass_fields__}
-ROWS = [
-    pytest.param(row, id=f"{group}/{row.name}")
-    for group in ("cyclic", "ablation", "toys")
-    for row in load_rows(group)
-]
+GROUPS = ("cyclic", "ablation", "toys")
+ROWS = [pytest.param(row, id=f"{group}/{row.name}") for group in GROUPS for row in load_rows(group)]
 
 
 @pytest.mark.parametrize("row", ROWS)

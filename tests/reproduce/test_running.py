@@ -74,11 +74,6 @@ def test_mistakes_are_one_line(capsys, tmp_path):
 
 
 def test_pages_are_in_step_with_the_stored_results():
-    done = subprocess.run(
-        [sys.executable, "-m", "experiments.page", "--check"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-m", "experiments.page", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
