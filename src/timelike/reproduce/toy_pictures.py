@@ -48,10 +48,14 @@ def _draw(name: str, results: list[Result], path: Path) -> None:
 
 
 def _title(name: str, result: Result) -> str:
+    from timelike.plot.views import words_for
+    from timelike.reproduce.toys import model_of
+
     about, found = result.about, result.found
+    space = words_for(model_of(about).manifold)
     if name == "tripartite":
-        return f"{about['geometry']}\nunlinked pair: {found['pair']:.2f}"
-    what = about["row"].split("/")[0] if name == "transitivity" else about["geometry"].replace("-", " ")
+        return f"{space}\nunlinked pair: {found['pair']:.3f}"
+    what = about["row"].split("/")[0] if name == "transitivity" else space
     alpha = f", α = {about['settings']['alpha']:g}" if name == "transitivity" else ""
     return f"{what}{alpha}\nNLL {found['nll']:.1f}"
 
@@ -65,14 +69,20 @@ def _events(axes: Any, result: Result) -> None:
     edge = np.array(result.found["edge"])
     pairs = zip(np.array(result.found["sources"])[edge], np.array(result.found["targets"])[edge], strict=True)
     pair = np.arange(len(view.time)) < 2 if "pair" in result.found else np.zeros(len(view.time), bool)
+    arrow = {"arrowstyle": "-|>", "color": "0.75", "linewidth": 0.5, "shrinkA": 2, "shrinkB": 2}
     for s, t in pairs:
         step = view.time[t] - view.time[s]
-        if view.period:
-            step -= view.period * np.round(step / view.period)
-        end = (view.space[t], view.time[s] + step)
-        arrow = {"arrowstyle": "-|>", "color": "0.75", "linewidth": 0.5, "shrinkA": 2, "shrinkB": 2}
-        axes.annotate("", end, (view.space[s], view.time[s]), arrowprops=arrow, zorder=0)
-    axes.scatter(view.space, view.time, s=12, c=[PAIR if x else EDGE for x in pair], zorder=3)
+        turns = np.round(step / view.period) if view.period else 0.0
+        if turns:  # over the cut: out at one end, in at the other
+            shift = turns * (view.period or 0.0)
+            for at in (0.0, shift):
+                ends = [view.time[s] + at, view.time[t] - shift + at]
+                axes.plot(view.space[[s, t]], ends, color="0.75", linewidth=0.5, zorder=0)
+        else:
+            ends = [(view.space[i], view.time[i]) for i in (t, s)]
+            axes.annotate("", *ends, arrowprops=arrow, zorder=0)
+    for chosen, colour in ((~pair, EDGE), (pair, PAIR)):
+        axes.scatter(view.space[chosen], view.time[chosen], s=12, color=colour, zorder=3)
     if not pair.any():
         for i, (x, t) in enumerate(zip(view.space, view.time, strict=True)):
             axes.annotate(str(i + 1), (x, t), (3, 3), textcoords="offset points", fontsize=6)
