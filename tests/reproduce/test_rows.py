@@ -27,7 +27,7 @@ def test_settings_are_numbers_of_the_model_or_of_training(row):
     assert row.seeds > 1
 
 
-def test_bold_values_are_in_the_grid():
+def test_candidates_are_in_the_grid():
     for row in load_rows("cyclic"):
         for name, values in row.grid.items():
             assert set(row.candidates()[name]) <= set(values), (row.name, name)

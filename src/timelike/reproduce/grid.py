@@ -51,7 +51,7 @@ def run(case: Case) -> dict[str, Any]:
     ]
     by_test = sorted(table, key=lambda x: -x["best_test"])
     by_valid = sorted(table, key=lambda x: -x["valid"])
-    bold = [x for x in by_test if x["settings"] in case.row.combinations()]
+    bold = [x for x in by_test if x["settings"] in case.row.bold()]
     return {
         "tried": len(table),
         "by_test": by_test[:KEPT],

@@ -62,7 +62,7 @@ def describe(case: Case) -> dict[str, Any]:
         "batch_size": row.batch_size,
         "burn_in": row.burn_in,
         "init_scale": row.init_scale,
-        "settings": row.settings,
+        "candidates": row.candidates(),
         "published": row.published.get(str(case.dim)) if _comparable(case) else None,
     }
 

@@ -29,8 +29,10 @@ class Row:
     dims: tuple[int, ...]
     burn_in: int = 10
     init_scale: float = 0.01
-    #: Values of the paper's choice; of a list the best is taken.
+    #: The paper's choice, in bold there; of a list the best is taken.
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    #: Tried instead, where the paper's number does not carry over; why is said under `open`.
+    instead: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     #: All that the paper tried.
     grid: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     #: Column of the table → [median, spread] (a spread may be missing).
@@ -41,13 +43,24 @@ class Row:
     more: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def candidates(self) -> dict[str, list[float]]:
-        """The settings, each as a list of values: a grid for `timelike.sweep`."""
-        return {name: value if isinstance(value, list) else [value] for name, value in self.settings.items()}
+        """What is tried, each as a list of values: a grid for `timelike.sweep`."""
+        return {name: _listed(value) for name, value in {**self.settings, **self.instead}.items()}
 
     def combinations(self) -> list[dict[str, float]]:
         """Every combination of the candidates."""
-        names, values = zip(*self.candidates().items(), strict=True)
-        return [dict(zip(names, one, strict=True)) for one in itertools.product(*values)]
+        return _product(self.candidates())
+
+    def bold(self) -> list[dict[str, float]]:
+        """Every combination of the paper's choice."""
+        return _product({name: _listed(value) for name, value in self.settings.items()})
+
+
+def _listed(value: Any) -> list[float]:
+    return value if isinstance(value, list) else [value]
+
+
+def _product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
+    return [dict(zip(grid, one, strict=True)) for one in itertools.product(*grid.values())]
 
 
 def load_rows(group: str) -> list[Row]:

@@ -52,7 +52,7 @@ def choices(results: Sequence[Result]) -> str:
 
 
 def _choice(result: Result) -> str:
-    several = [name for name, value in result.about["settings"].items() if isinstance(value, list)]
+    several = [name for name, values in result.about["candidates"].items() if len(values) > 1]
     words = [f"{name} {result.found['settings'][name]:g}" for name in several]
     if len(result.about["training_negatives"]) > 1:
         words.insert(0, result.found["training_negatives"])
