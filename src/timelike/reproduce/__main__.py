@@ -33,6 +33,9 @@ def main() -> None:
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume)
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:
         sys.exit(f"timelike.reproduce: {' '.join(str(error).split())}")
+    except KeyboardInterrupt as stop:
+        print(f"timelike.reproduce: {str(stop) or 'interrupted'}", file=sys.stderr)
+        sys.exit(130)
     if a.json:
         print(json.dumps({name: report.rows for name, report in reports.items()}))
     else:

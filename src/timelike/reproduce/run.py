@@ -99,7 +99,12 @@ def _place(folder: Path, task: Task) -> Path:
 
 def _run(folder: Path, task: Task) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
-    found = task.run()
+    try:
+        found = task.run()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped in {task.name}; what was finished is kept, --resume goes on"
+        ) from None
     made = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - wall, 2),
