@@ -45,6 +45,9 @@ class Reproduce:
     resume: bool = False
     """Go on where an interrupted run stopped."""
 
+    jobs: Annotated[int | None, optional("INT")] = None
+    """Processes at the same time; one for each processor core unless given."""
+
     data_dir: Annotated[str | None, optional("FOLDER")] = None
     """Where the data files are; looked for before $TIMELIKE_DATA and the cache."""
 
@@ -56,6 +59,7 @@ class Reproduce:
         from timelike.reproduce.listing import listing
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
+        from timelike.reproduce.work import cores
 
         if self.seeds is not None and self.seeds < 1:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
@@ -63,7 +67,8 @@ class Reproduce:
         if self.what == "list":
             print(listing(options))
             return
-        reports = reproduce(self.what, options, self.out, only=self.only, resume=self.resume)
+        jobs = max(1, self.jobs or cores())
+        reports = reproduce(self.what, options, self.out, only=self.only, resume=self.resume, jobs=jobs)
         if self.json:
             print_json({name: report.rows for name, report in reports.items()})
         else:

@@ -11,6 +11,7 @@ from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import listing
 from timelike.reproduce.run import reproduce
 from timelike.reproduce.task import Options
+from timelike.reproduce.work import cores
 
 
 def main() -> None:
@@ -20,6 +21,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("reproduced"))
     parser.add_argument("--dims", type=int, nargs="+")
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--jobs", type=int, default=cores())
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--data-dir")
     for flag in ("--quick", "--resume", "--json"):
@@ -30,7 +32,7 @@ def main() -> None:
         print(listing(options))
         return
     try:
-        reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume)
+        reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume, jobs=max(1, a.jobs))
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:
         sys.exit(f"timelike.reproduce: {' '.join(str(error).split())}")
     except KeyboardInterrupt as stop:

@@ -23,7 +23,7 @@ PICTURES = {
 def tasks(options: Options) -> Iterator[Task]:
     """One for each picture: what is computed is only that it can be drawn."""
     for name, text in PICTURES.items():
-        yield Task(name, {"picture": name, "text": text}, lambda: {})
+        yield Task(name, {"picture": name, "text": text}, dict)
 
 
 def report(results: list[Result], folder: Path) -> Report:
