@@ -26,9 +26,9 @@ def tasks(options: Options) -> Iterator[Task]:
     """One search for each row of the cyclic tables."""
     for row in load_rows("cyclic"):
         for dim in options.dims or (DIM,):
-            kinds = row.more["negatives"]
+            first = next(iter(row.more["negatives"]))
             seeds = options.seeds or (1 if options.quick else TRIALS)
-            case = Case(row, dim, "honest", next(iter(kinds)), seeds, options.data_dir)
+            case = Case.of(row, dim, "honest", first, options)._replace(seeds=seeds)
             about = {**describe(case), "grid": whole_grid(row), "published": row.published.get(str(dim))}
             yield Task(f"{row.name}/d{dim}", about, functools.partial(run, case))
 
@@ -40,7 +40,7 @@ def whole_grid(row: Row) -> dict[str, list[float]]:
 
 def run(case: Case) -> dict[str, Any]:
     """The best combinations by test (the paper's rule) and by validation, and the bold ones among them."""
-    kind, graph = case.row.more["negatives"][case.negatives][0], (case.row.more.get("graphs") or [None])[0]
+    kind, graph = case.row.more["negatives"][case.negatives][0], case.graphs[0]
     grid = whole_grid(case.row)
     groups: dict[tuple, list[dict[str, Any]]] = {}
     for found in sweep_case(case, graph, kind, grid, range(case.seeds)).rows:

@@ -18,6 +18,8 @@ TEST, VALID = 0.15, 0.1
 RATIO = 4
 #: Seeds that choose between several settings, as in the paper; the chosen ones then run with all seeds.
 TRIALS = 3
+#: Graphs of an ensemble that `--quick` takes.
+QUICK_GRAPHS = 2
 #: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, one test score.
 PROTOCOLS = ("paper", "honest")
 
@@ -30,7 +32,15 @@ class Case(NamedTuple):
     protocol: str
     negatives: str
     seeds: int
+    #: Seeds of grown graphs; [None] for a data set of its own.
+    graphs: list[int | None]
     data_dir: str | None
+
+    @classmethod
+    def of(cls, row: Row, dim: int, protocol: str, negatives: str, options: Options) -> Case:
+        """With as many seeds and graphs as were asked for."""
+        graphs = row.more.get("graphs", [None])[: QUICK_GRAPHS if options.quick else None]
+        return cls(row, dim, protocol, negatives, options.seeds_of(row), graphs, options.data_dir)
 
 
 def tasks_of(row: Row, options: Options) -> Iterator[Task]:
@@ -38,7 +48,7 @@ def tasks_of(row: Row, options: Options) -> Iterator[Task]:
     for dim in options.dims_of(row):
         for negatives in row.more["negatives"]:
             for protocol in PROTOCOLS:
-                case = Case(row, dim, protocol, negatives, options.seeds_of(row), options.data_dir)
+                case = Case.of(row, dim, protocol, negatives, options)
                 name = f"{row.name}/d{dim}-{protocol}-{negatives}"
                 yield Task(name, describe(case), functools.partial(run, case))
 
@@ -52,7 +62,7 @@ def describe(case: Case) -> dict[str, Any]:
         "dataset": row.dataset,
         "geometry": row.geometry,
         "likelihood": row.likelihood,
-        "graphs": row.more.get("graphs"),
+        "graphs": case.graphs,
         "dim": case.dim,
         "protocol": case.protocol,
         "negatives": case.negatives,
@@ -105,7 +115,7 @@ def _tried(case: Case, kind: str, grid: dict[str, list[float]], seeds: range) ->
     """For each setting in the grid, its runs: every seed on every graph."""
     runs = [
         {"graph": graph, "training": kind, "settings": {k: found[k] for k in grid}, **_scores(case, found)}
-        for graph in case.row.more.get("graphs") or [None]
+        for graph in case.graphs
         for found in sweep_case(case, graph, kind, grid, seeds).rows
     ]
     settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
