@@ -56,6 +56,27 @@ def test_another_setting_is_another_task(computed):
     assert len(said) == 1
 
 
+def test_processes_share_the_work(tmp_path):
+    said = []
+    reports = reproduce("figures", Options(), tmp_path, jobs=2, say=said.append)
+    assert len(said) == len(reports["figures"].rows) == len(list(tmp_path.glob("*.png"))) == 3
+
+
+@pytest.mark.slow
+def test_a_stopped_run_leaves_reports_and_goes_on(tmp_path):
+    arguments = ["cyclic", "--dims", "3", "--seeds", "1", "--jobs", "2", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "timelike.reproduce", *arguments, "--only", "duplication", "minkowski/"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert "1/4" in running.stderr.readline()
+        running.terminate()
+        assert "which are kept; --resume goes on" in running.stderr.read()
+    assert running.returncode == 130
+    assert (tmp_path / "cyclic.md").exists()
+    done = subprocess.run([*command[:3], *arguments, "--resume", *command[-3:]], check=False)
+    assert done.returncode == 0
+    assert len(load_results(tmp_path / "cyclic")) == 4
+
+
 @pytest.mark.parametrize("name", GROUPS)
 def test_every_group_names_its_tasks_once(name):
     group = load_group(name)

@@ -30,6 +30,10 @@ class Work(NamedTuple):
     file: Path
     command: str
 
+    def program(self) -> Path:
+        """The same for tasks that share compiled programs."""
+        return self.file.with_name(self.file.stem.rpartition("-")[0] or self.file.stem)
+
     def finished(self) -> bool:
         """Whether the result is there, of a task that is still the same."""
         if not self.file.exists():
@@ -46,7 +50,7 @@ def compute(works: Sequence[Work], jobs: int) -> Iterator[tuple[Work, dict[str, 
     accelerator. Tasks whose names differ only after the last dash share their programs: they go
     to the same process.
     """
-    batches = [list(some) for _, some in itertools.groupby(works, lambda w: str(w.file).rpartition("-")[0])]
+    batches = [list(some) for _, some in itertools.groupby(works, Work.program)]
     if jobs == 1 or len(batches) < 2:
         for work in works:
             yield work, run(work)
