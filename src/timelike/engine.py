@@ -296,7 +296,7 @@ def batch_loss(
 
     def separations(rows: Array) -> Separation:
         sources, targets = jnp.reshape(rows, (2, *weights.shape, -1))
-        return jax.vmap(jax.vmap(model.manifold.separation))(sources, targets)
+        return jax.vmap(jax.vmap(model.separation))(sources, targets)
 
     def loss(separation: Separation) -> tuple[Array, Array]:
         log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from timelike._struct import POSITIVE, REAL, UNIT, Number, number, struct
-from timelike.manifolds.base import Separation
+from timelike.manifolds.base import Manifold, Point, Separation
 from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids
 
 LogProb = Float[Array, "images"]
@@ -28,6 +28,13 @@ class Likelihood(abc.ABC):
     """
 
     decays_in_time: ClassVar[bool]
+
+    def check_manifold(self, manifold: Manifold) -> None:
+        """Raise an error if this likelihood means nothing on the manifold; most suit all."""
+
+    def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
+        """What the likelihood sees of two points: their separation. Some baselines look at the points."""
+        return manifold.separation(p, q)
 
     @abc.abstractmethod
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:

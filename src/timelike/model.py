@@ -26,6 +26,9 @@ class Model:
     manifold: Manifold = child(Manifold, "a Manifold, such as manifolds.Minkowski(10)")
     likelihood: Likelihood = child(Likelihood, "a Likelihood, such as likelihoods.TripleFermiDirac()")
 
+    def _check_together(self) -> None:
+        self.likelihood.check_manifold(self.manifold)
+
     def log_prob(self, p: Point, q: Point) -> Scalar:
         """log-probability of the edge p → q."""
         return self.log_probs(p, q)[0]
@@ -36,7 +39,11 @@ class Model:
 
     def log_probs(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
         """(`log_prob`, `log_prob_not`), sharing the work."""
-        return self.from_separation(self.manifold.separation(p, q))
+        return self.from_separation(self.separation(p, q))
+
+    def separation(self, p: Point, q: Point) -> Separation:
+        """What the likelihood sees of the pair."""
+        return self.likelihood.separation(self.manifold, p, q)
 
     def from_separation(self, separation: Separation) -> tuple[Scalar, Scalar]:
         """(`log_prob`, `log_prob_not`) of a pair of which only the separation is known."""

@@ -1,0 +1,50 @@
+"""Disk embeddings (Suzuki, Takahama & Onoda, ICML 2019): Euclidean, spherical and hyperbolic."""
+
+from __future__ import annotations
+
+from timelike._struct import POSITIVE, Number, number, struct
+from timelike.baselines.energy import Energy
+from timelike.baselines.static import Static
+from timelike.checks import show
+from timelike.likelihoods import LogProb
+from timelike.manifolds import Hyperboloid, Minkowski, Sphere
+from timelike.manifolds.base import Manifold, Separation
+from timelike.manifolds.flat import check_dim
+from timelike.model import Model
+from timelike.numerics import sqrt
+
+
+@struct
+class Disk(Energy):
+    """E(p, q) = d(x, y) − (r_p − r_q): p → q where the disk of p holds that of q (their eqs. 2 and 18).
+
+    A formal disk has a centre x and a radius r, any real number. With t = −r it is an event of ℝ × space,
+    r_p − r_q is Δt, and inclusion of disks is the causal order (the paper's appendix A), so the energy is a
+    function of the separation: d = √(s² + Δt²). The loss is theirs (eq. 20) with margin γ = `margin`.
+    """
+
+    margin: Number = number(default=1.0, domain=POSITIVE)
+
+    def check_manifold(self, manifold: Manifold) -> None:
+        """A line of time and a space of its own."""
+        if not isinstance(manifold, Static) and manifold != Minkowski(manifold.dim):
+            raise TypeError(f"Disk needs Minkowski space or Static(space), not {show(manifold)}")
+
+    def energy(self, separation: Separation) -> LogProb:
+        """√(s² + Δt²) − Δt."""
+        return sqrt(separation.interval + separation.time**2) - separation.time
+
+
+def euclidean_disk(dim: int) -> Model:
+    """Disks in ℝ^(`dim` − 1); the last dimension is the radius."""
+    return Model(Minkowski(check_dim("euclidean-disk", dim, 2)), Disk(margin=1.0))
+
+
+def spherical_disk(dim: int) -> Model:
+    """Disks on the sphere S^(`dim` − 1)."""
+    return Model(Static(Sphere(check_dim("spherical-disk", dim, 2) - 1)), Disk(margin=0.01))
+
+
+def hyperbolic_disk(dim: int) -> Model:
+    """Disks in H^(`dim` − 1)."""
+    return Model(Static(Hyperboloid(check_dim("hyperbolic-disk", dim, 2) - 1)), Disk(margin=0.5))

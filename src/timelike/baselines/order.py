@@ -1,0 +1,38 @@
+"""Order embeddings (Vendrov, Kiros, Fidler & Urtasun, ICLR 2016)."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+
+from timelike._struct import POSITIVE, Number, number, struct
+from timelike.baselines.energy import PointEnergy
+from timelike.checks import show
+from timelike.manifolds import Euclidean, Flat
+from timelike.manifolds.base import Manifold, Point, Scalar
+from timelike.model import Model
+
+
+@struct
+class Order(PointEnergy):
+    """E(p, q) = ‖max(0, p − q)‖² (their eq. 2): p → q where every coordinate of q is at least that of p.
+
+    The loss is their eq. 3 with margin γ = `margin`. They keep coordinates ≥ 0, with the top of the order
+    at 0; here they are free, which moves the top.
+    """
+
+    margin: Number = number(default=1.0, domain=POSITIVE)
+
+    def check_manifold(self, manifold: Manifold) -> None:
+        """Euclidean space alone."""
+        if not isinstance(manifold, Flat) or manifold.times:
+            raise TypeError(f"Order needs Euclidean space, not {show(manifold)}")
+
+    def between(self, p: Point, q: Point) -> Scalar:
+        """Σ max(0, pᵢ − qᵢ)²."""
+        above = jnp.maximum(p - q, 0.0)
+        return jnp.sum(above * above)
+
+
+def order_embedding(dim: int) -> Model:
+    """Order embeddings in ℝ^`dim`."""
+    return Model(Euclidean(dim), Order())
