@@ -33,6 +33,8 @@ class Config:
     optimizer: str = "sgd"
     #: First epochs, run at a hundredth of the learning rate.
     burn_in: int = 10
+    #: The share of the learning rate that is left in the last epoch; it falls along a line. The paper: ¼.
+    final_rate: float = 0.25
     #: Half-width of the patch around the origin where points start.
     init_scale: float = 0.01
     #: Longest gradient of a node in one step (tangent norm); infinite: not clipped.
@@ -52,7 +54,7 @@ class Config:
             if not (name == "patience" and self.patience is None):
                 value = whole_number(f"Config: {name}", getattr(self, name), least, 2**31 - 1)
                 object.__setattr__(self, name, value)
-        for name in ("learning_rate", "init_scale", "clip"):
+        for name in ("learning_rate", "final_rate", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):
@@ -84,6 +86,7 @@ class Config:
             select=select,
             patience=self.patience,
             learn=self.learn,
+            final_rate=self.final_rate,
         )
 
     def to_dict(self) -> dict[str, Any]:

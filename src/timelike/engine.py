@@ -46,6 +46,7 @@ class Plan:
     select: str
     patience: int | None
     learn: tuple[str, ...]
+    final_rate: float = 0.25
 
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""
@@ -138,7 +139,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
     key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
     epoch = state.epoch.astype(state.points.dtype)
-    rate = numbers.learning_rate * schedule(epoch, plan.epochs, plan.burn_in)
+    rate = numbers.learning_rate * schedule(epoch, plan.epochs, plan.burn_in, plan.final_rate)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
     points, optimizer, learned, tally = _sweep_edges(plan, numbers.model, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
