@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import Energy
 from timelike.baselines.static import Static
@@ -33,6 +35,20 @@ class Disk(Energy):
     def energy(self, separation: Separation) -> LogProb:
         """√(s² + Δt²) − Δt."""
         return sqrt(separation.interval + separation.time**2) - separation.time
+
+
+def from_poincare(points: np.ndarray, aperture: float = 0.1) -> np.ndarray:
+    """Spherical disks to start from, where the entailment cones of a Poincaré embedding end at infinity.
+
+    The cone of a point with norm n in the ball is that of half-opening r = arcsin(½(n + 1/n) sin θ) − θ,
+    θ = arctan 2K, seen from the centre; K = `aperture`.
+    """
+    table = np.asarray(points, np.float64)
+    length = np.maximum(np.linalg.norm(table[:, 1:], axis=1), 1e-9)
+    norm, angle = length / (1 + table[:, 0]), np.arctan(2 * aperture)
+    radius = np.arcsin(np.minimum((norm + 1 / norm) / 2 * np.sin(angle), 1)) - angle
+    disks = np.concatenate([-radius[:, None], table[:, 1:] / length[:, None]], axis=1)
+    return disks.astype(points.dtype)
 
 
 def euclidean_disk(dim: int) -> Model:

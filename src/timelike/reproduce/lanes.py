@@ -1,0 +1,39 @@
+"""Runs side by side that all keep their points: the seeds and settings of one cell of a table."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike.config import Config
+from timelike.engine import compiled, init_state, run_epoch
+from timelike.graph import DiGraph
+from timelike.model import Model
+from timelike.training import make_numbers, prepare
+
+
+def train_lanes(
+    graph: DiGraph, lanes: list[tuple[Model, Config]], start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The points of every run after the last epoch, and whether it diverged; one program for all.
+
+    The runs differ in numbers alone: seeds, rates, numbers of the model. `start` has points for each of them.
+    """
+    plan, data = prepare(graph, *lanes[0], None, None, None)
+    numbers = _stack([make_numbers(*lane) for lane in lanes])
+    state = jax.jit(jax.vmap(partial(init_state, plan, num_nodes=graph.num_nodes)))(numbers)
+    if start is not None:
+        points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
+        state = state._replace(points=points, best_points=best)
+    epoch = compiled(jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0)))
+    for _ in range(plan.epochs):
+        state, _ = epoch(numbers, data, state)
+    return np.asarray(state.best_points), ~np.asarray(state.alive)
+
+
+def _stack(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
