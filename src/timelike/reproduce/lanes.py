@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
-from timelike.engine import compiled, init_state, run_epoch
+from timelike.engine import Plan, compiled, init_state, run_epoch
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.training import make_numbers, prepare
@@ -29,10 +30,15 @@ def train_lanes(
     if start is not None:
         points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
         state = state._replace(points=points, best_points=best)
-    epoch = compiled(jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0)))
-    for _ in range(plan.epochs):
+    epoch = _epoch(plan)
+    for _ in range(lanes[0][1].epochs):
         state, _ = epoch(numbers, data, state)
     return np.asarray(state.best_points), ~np.asarray(state.alive)
+
+
+@functools.cache
+def _epoch(plan: Plan) -> Any:
+    return compiled(jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0)))
 
 
 def _stack(trees: list[Any]) -> Any:
