@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import metrics
-from timelike._struct import with_numbers
+from timelike._struct import numbers_of, with_numbers
 from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -42,12 +42,37 @@ def train_cell(cell: Cell, split: Split) -> list[dict[str, Any]]:
     seeds = range(cell.seeds)
     lanes = [_lane(base, config, {**one, "seed": seed}) for one in combinations for seed in seeds]
     start = _warm_start(cell, split, len(combinations)) if "warm" in cell.row.more else None
-    points, lost = train_lanes(split.train, lanes, start)
+    points, lost = _annealed(split, lanes, start, more.get("anneal", [1.0]))
     runs = [_embedding(model, table, split) for (model, _), table in zip(lanes, points, strict=True)]
     return [
         _scored(one, runs[i * cell.seeds :][: cell.seeds], lost[i * cell.seeds :][: cell.seeds], split)
         for i, one in enumerate(combinations)
     ]
+
+
+def _annealed(
+    split: Split, lanes: list[tuple[Model, Config]], start: np.ndarray | None, factors: list[float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """As many stages as factors on the temperatures, of equal length; the rate falls in the last alone."""
+    lost = np.zeros(len(lanes), bool)
+    for number, factor in enumerate(factors):
+        last = number == len(factors) - 1
+        stage = [_stage(lane, factor, len(factors), number, last) for lane in lanes]
+        start, diverged = train_lanes(split.train, stage, start)
+        lost |= diverged
+    assert start is not None
+    return start, lost
+
+
+def _stage(
+    lane: tuple[Model, Config], factor: float, stages: int, number: int, last: bool
+) -> tuple[Model, Config]:
+    model, config = lane
+    warmer = {k: factor * v for k, v in numbers_of(model).items() if k.startswith("tau")}
+    changes: dict[str, Any] = {"epochs": max(1, config.epochs // stages)}
+    changes |= {} if last else {"final_rate": 1.0}
+    changes |= {} if number == 0 else {"burn_in": 0, "seed": config.seed + 1000 * number}
+    return with_numbers(model, warmer), dataclasses.replace(config, **changes)
 
 
 def _scored(
