@@ -203,7 +203,9 @@ def test_the_recipe_knows_them():
     model, config = recipe("spherical-disk", 5)
     assert model == MODELS["spherical-disk"](5)
     assert isinstance(config, Config)
-    with pytest.raises(ValueError, match="likelihood is 'law-lucas'; order-embedding has its own, leave it out"):
+    with pytest.raises(
+        ValueError, match="likelihood is 'law-lucas'; order-embedding has its own, leave it out"
+    ):
         recipe("order-embedding", 5, "law-lucas")
 
 
@@ -226,7 +228,9 @@ def test_warm_starts_are_points():
     near = baselines.rescaled(warm, 0.7)
     MODELS["entailment-cones"](DIM).manifold.check_points(near)
     radius = np.linalg.norm(near[:, 1:], axis=1) / (1 + near[:, 0])
-    np.testing.assert_allclose(radius, 0.7 * np.linalg.norm(warm[:, 1:], axis=1) / (1 + warm[:, 0]), rtol=1e-4)
+    np.testing.assert_allclose(
+        radius, 0.7 * np.linalg.norm(warm[:, 1:], axis=1) / (1 + warm[:, 0]), rtol=1e-4
+    )
     MODELS["spherical-disk"](DIM).manifold.check_points(from_poincare(near))
 
 

@@ -21,7 +21,10 @@ DATA = {
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
 TITLES = {
-    ("paper", "listed"): "Paper's protocol (best test epoch), listed non-edges; published numbers in brackets",
+    (
+        "paper",
+        "listed",
+    ): "Paper's protocol (best test epoch), listed non-edges; published numbers in brackets",
     ("paper", "uniform"): "Paper's protocol (best test epoch), uniform non-edges",
     ("honest", "listed"): "Honest protocol (validation chooses), listed non-edges",
     ("honest", "uniform"): "Honest protocol (validation chooses), uniform non-edges",
@@ -42,7 +45,9 @@ def _baseline_task(row: Row, negatives: str, options: Options) -> Task:
     graphs = row.more.get("graphs") or [None]
     about = {"title": "baselines", "dataset": row.dataset, "graphs": graphs, "negatives": negatives}
     name = f"{row.name.split('/')[0]}/baselines-{negatives}"
-    return Task(name, about, functools.partial(_baselines, row.dataset, graphs[0], negatives, options.data_dir))
+    return Task(
+        name, about, functools.partial(_baselines, row.dataset, graphs[0], negatives, options.data_dir)
+    )
 
 
 def _baselines(dataset: str, graph: int | None, negatives: str, data_dir: str | None) -> dict[str, Any]:
@@ -64,14 +69,21 @@ def report(results: list[Result], folder: Path) -> Report:
         mine = [r for r in runs if r.about["dataset"] == dataset]
         if mine:
             parts += [f"## {title}", *_tables(mine)]
-    parts += ["## Scores of the graph alone", _baseline_table(results), "## Against the targets", _targets(runs)]
+    parts += [
+        "## Scores of the graph alone",
+        _baseline_table(results),
+        "## Against the targets",
+        _targets(runs),
+    ]
     return Report("\n\n".join(parts), [flat(r) for r in runs])
 
 
 def _tables(results: Sequence[Result]) -> Iterator[str]:
     for negatives in dict.fromkeys(r.about["negatives"] for r in results):
         for protocol in PROTOCOLS:
-            mine = [r for r in results if (r.about["protocol"], r.about["negatives"]) == (protocol, negatives)]
+            mine = [
+                r for r in results if (r.about["protocol"], r.about["negatives"]) == (protocol, negatives)
+            ]
             if mine:
                 seeds = sorted({r.about["seeds"] for r in mine})
                 yield f"{TITLES[protocol, negatives]}; {' or '.join(map(str, seeds))} seeds:"

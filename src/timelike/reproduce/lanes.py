@@ -19,8 +19,8 @@ from timelike.training import make_numbers, prepare
 
 def train_lanes(
     graph: DiGraph, lanes: list[tuple[Model, Config]], start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """The points of every run after the last epoch, and whether it diverged; one program for all.
+) -> np.ndarray:
+    """The points of every run after the last epoch (before it diverged, if it did); one program for all.
 
     The runs differ in numbers alone: seeds, rates, numbers of the model. `start` has points for each of them.
     """
@@ -33,7 +33,7 @@ def train_lanes(
     epoch = _epoch(plan)
     for _ in range(lanes[0][1].epochs):
         state, _ = epoch(numbers, data, state)
-    return np.asarray(state.best_points), ~np.asarray(state.alive)
+    return np.asarray(state.best_points)
 
 
 @functools.cache

@@ -14,5 +14,7 @@ def listing(options: Options) -> str:
         group = load_group(name)
         lines.append(f"{name}: {group.ABOUT} ({len(list(group.tasks(options)))} tasks)")
         if (ROWS / name).is_dir():
-            lines += [f"  {row.name}: {row.title}, d = {', '.join(map(str, row.dims))}" for row in load_rows(name)]
+            lines += [
+                f"  {row.name}: {row.title}, d = {', '.join(map(str, row.dims))}" for row in load_rows(name)
+            ]
     return "\n".join(lines)

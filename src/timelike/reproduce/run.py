@@ -37,7 +37,9 @@ def reproduce(
     if done and not resume:
         raise ValueError(f"{out} has {len(done)} finished tasks; --resume goes on, or name another --out")
     if not any(plan.values()):
-        raise ValueError(f"nothing to do: no task of {what} has {only!r} in its name, or the dimension asked for")
+        raise ValueError(
+            f"nothing to do: no task of {what} has {only!r} in its name, or the dimension asked for"
+        )
     total, number = sum(map(len, plan.values())), 0
     reports = {}
     for name, tasks in plan.items():
