@@ -1,7 +1,7 @@
 """What a spacetime is compared with: scores of the graph alone, and the models that came before.
 
-`MODELS` is the one list of the latter: name → constructor from `dim`. Every one of them is a `Model`, trained,
-saved and asked like any other.
+`MODELS` is the one list of the latter: name → constructor from `dim`. Every one of them is a `Model`,
+trained, saved and asked like any other.
 """
 
 from collections.abc import Callable

@@ -15,11 +15,14 @@ from timelike.numerics import atan2, sqrt, square_sum
 
 @struct
 class EntailmentCone(PointEnergy):
-    """E(p, q) = Ξ(p, q) − ψ(p) (their eq. 32): p → q where q lies in the cone of p, which opens outwards.
+    """E(p, q) = Ξ(p, q) − ψ(p): p → q where q lies in the cone of p, which opens outwards.
 
-    ψ(p) = arcsin(K(1 − ‖p‖²)/‖p‖) (eq. 26) is half the opening and Ξ(p, q) the angle at p between the ray from
-    the centre and the geodesic to q (eq. 28), with K = `aperture`. The loss is theirs (eq. 33) with margin
-    γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ from the centre and h the chord
+    In the Poincaré ball ψ(p) = arcsin(K(1 − ‖p‖²)/‖p‖) is half the opening, with K = `aperture`, and Ξ(p, q)
+    the angle at p between the ray from the centre and the geodesic to q,
+
+        cos Ξ = (⟨p,q⟩(1 + ‖p‖²) − ‖p‖²(1 + ‖q‖²)) / (‖p‖ ‖p − q‖ √(1 + ‖p‖²‖q‖² − 2⟨p,q⟩)).
+
+    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ from the centre and h the chord
     between the two directions,
 
         ψ = arcsin(2K/a),  Ξ = atan2(b h √(1 − h²/4), sinh(ρ_q − ρ_p) − ½h² cosh ρ_p b),

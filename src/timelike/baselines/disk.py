@@ -18,11 +18,11 @@ from timelike.numerics import sqrt
 
 @struct
 class Disk(Energy):
-    """E(p, q) = d(x, y) − (r_p − r_q): p → q where the disk of p holds that of q (their eqs. 2 and 18).
+    """E(p, q) = d(x, y) − (r_p − r_q): p → q where the disk of p holds that of q.
 
     A formal disk has a centre x and a radius r, any real number. With t = −r it is an event of ℝ × space,
     r_p − r_q is Δt, and inclusion of disks is the causal order (the paper's appendix A), so the energy is a
-    function of the separation: d = √(s² + Δt²). The loss is theirs (eq. 20) with margin γ = `margin`.
+    function of the separation: d = √(s² + Δt²). The loss is theirs with margin γ = `margin`.
     """
 
     margin: Number = number(default=1.0, domain=POSITIVE)

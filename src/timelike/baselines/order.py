@@ -14,9 +14,9 @@ from timelike.model import Model
 
 @struct
 class Order(PointEnergy):
-    """E(p, q) = ‖max(0, p − q)‖² (their eq. 2): p → q where every coordinate of q is at least that of p.
+    """E(p, q) = ‖max(0, p − q)‖² : p → q where every coordinate of q is at least that of p.
 
-    The loss is their eq. 3 with margin γ = `margin`. They keep coordinates ≥ 0, with the top of the order
+    The loss is theirs with margin γ = `margin`. They keep coordinates ≥ 0, with the top of the order
     at 0; here they are free, which moves the top.
     """
 

@@ -21,11 +21,11 @@ class UmbralCone(Energy):
     half-space {(x, y) : y > 0} the umbra of p is a vertical cylinder of Euclidean radius y_p sinh ℓ, and the
     signed distance of q from its wall gives
 
-        E = arcsinh((|x_p − x_q| − y_p sinh ℓ)/y_q) + ℓ  (umbral-half-space, section 3.1 and eq. 4).
+        E = arcsinh((|x_p − x_q| − y_p sinh ℓ)/y_q) + ℓ.
 
-    Where q is too high for the wall to be the nearest part of the shadow, (|x_p − x_q| − y_p sinh ℓ)² + y_q² >
-    (y_p cosh ℓ)², E is the distance from p to q. They put the energies into a softmax over the non-edges of
-    an edge (eq. 5); here it is the max-margin loss with γ = `margin`. Points lie on the hyperboloid, with
+    Where q is too high for the wall to be the nearest part of the shadow, (|x_p − x_q| − y_p sinh ℓ)² + y_q²
+    > (y_p cosh ℓ)², E is the distance from p to q. They put the energies into a softmax over the non-edges of
+    an edge; here it is the max-margin loss with γ = `margin`. Points lie on the hyperboloid, with
     y = 1/(x₀ − x₁) and x = (x₂, …)·y.
     """
 

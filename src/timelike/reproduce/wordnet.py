@@ -94,8 +94,8 @@ def report(results: list[Result], folder: Path) -> Report:
     seeds = sorted({r.about["seeds"] for r in results})
     parts = [
         "# WordNet nouns",
-        f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; threshold and "
-        "settings by validation, the test scored once. In brackets: published.",
+        f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
+        "threshold and settings by validation, the test scored once. In brackets: published.",
         markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body),
         _targets(results),
     ]

@@ -54,7 +54,9 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
     }
 
 
-def choose(cell: Cell, split: Split, start: np.ndarray | None) -> tuple[dict[str, float], list[dict[str, Any]]]:
+def choose(
+    cell: Cell, split: Split, start: np.ndarray | None
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """The settings with the best validation F1 after a short run, and what all of them reached.
 
     As many are run side by side as there are seeds, so that it is the same program.
@@ -158,4 +160,6 @@ def best_f1(run: Embedding, pairs: LabelledPairs) -> tuple[float, float]:
 
 
 def _f1(run: Embedding, pairs: LabelledPairs, threshold: float) -> float:
-    return 100 * metrics.f1(score_pairs(run, pairs.sources, pairs.targets), np.asarray(pairs.labels), threshold)
+    return 100 * metrics.f1(
+        score_pairs(run, pairs.sources, pairs.targets), np.asarray(pairs.labels), threshold
+    )
