@@ -22,8 +22,8 @@ class EntailmentCone(PointEnergy):
 
         cos Ξ = (⟨p,q⟩(1 + ‖p‖²) − ‖p‖²(1 + ‖q‖²)) / (‖p‖ ‖p − q‖ √(1 + ‖p‖²‖q‖² − 2⟨p,q⟩)).
 
-    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ from the centre and h the chord
-    between the two directions,
+    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ from
+    the centre and h the chord between the two directions,
 
         ψ = arcsin(2K/a),  Ξ = atan2(b h √(1 − h²/4), sinh(ρ_q − ρ_p) − ½h² cosh ρ_p b),
 

@@ -29,9 +29,9 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 class Poincare(Likelihood):
     """F = σ((r − (1 + α(‖p‖ − ‖q‖)) d(p, q))/τ), with d in hyperbolic space and ‖·‖ in the Poincaré ball.
 
-    With `alpha` α = 0 this is the Fermi–Dirac probability by which they predict links, and what is trained: it
-    knows no direction. With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), in which the more
-    general end p is the one nearer to the centre. α is set after training, see `directed`.
+    With `alpha` α = 0 this is the Fermi–Dirac probability by which they predict links, and what is trained:
+    it knows no direction. With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), in which the
+    more general end p is the one nearer to the centre. α is set after training, see `directed`.
 
     They train WordNet with a softmax over the non-edges of an edge; here every pair counts on
     its own. Points lie on the hyperboloid, which is the ball in other coordinates.
