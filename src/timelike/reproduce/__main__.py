@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("reproduced"))
     parser.add_argument("--dims", type=int, nargs="+")
     parser.add_argument("--seeds", type=int)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--data-dir")
     for flag in ("--quick", "--resume", "--json"):
         parser.add_argument(flag, action="store_true")
@@ -33,6 +33,9 @@ def main() -> None:
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume)
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:
         sys.exit(f"timelike.reproduce: {' '.join(str(error).split())}")
+    except KeyboardInterrupt as stop:
+        print(f"timelike.reproduce: {str(stop) or 'interrupted'}", file=sys.stderr)
+        sys.exit(130)
     if a.json:
         print(json.dumps({name: report.rows for name, report in reports.items()}))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,7 +16,9 @@ from timelike.reproduce.task import Options, Task
 TEST, VALID = 0.15, 0.1
 #: Non-edges to an edge, in training and evaluation.
 RATIO = 4
-#: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, the test is scored once.
+#: Seeds that choose between several settings, as in the paper; the chosen ones then run with all seeds.
+TRIALS = 3
+#: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, one test score.
 PROTOCOLS = ("paper", "honest")
 
 
@@ -37,15 +40,18 @@ def tasks_of(row: Row, options: Options) -> Iterator[Task]:
             for protocol in PROTOCOLS:
                 case = Case(row, dim, protocol, negatives, options.seeds_of(row), options.data_dir)
                 name = f"{row.name}/d{dim}-{protocol}-{negatives}"
-                yield Task(name, _about(case), functools.partial(run, case))
+                yield Task(name, describe(case), functools.partial(run, case))
 
 
-def _about(case: Case) -> dict[str, Any]:
+def describe(case: Case) -> dict[str, Any]:
+    """What identifies a case, as plain values."""
     row = case.row
     return {
         "row": row.name,
         "title": row.title,
         "dataset": row.dataset,
+        "geometry": row.geometry,
+        "likelihood": row.likelihood,
         "graphs": row.more.get("graphs"),
         "dim": case.dim,
         "protocol": case.protocol,
@@ -56,7 +62,7 @@ def _about(case: Case) -> dict[str, Any]:
         "batch_size": row.batch_size,
         "burn_in": row.burn_in,
         "init_scale": row.init_scale,
-        "settings": row.settings,
+        "candidates": row.candidates(),
         "published": row.published.get(str(case.dim)) if _comparable(case) else None,
     }
 
@@ -67,29 +73,48 @@ def _comparable(case: Case) -> bool:
 
 
 def run(case: Case) -> dict[str, Any]:
-    """Average precision in percent of every run with the best settings, its median and standard deviation."""
-    row, names = case.row, list(case.row.settings)
-    runs = []
-    for graph in row.more.get("graphs") or [None]:
-        for found in _sweep(case, graph).rows:
-            settings = {name: found[name] for name in names}
-            runs.append({"graph": graph, "settings": settings, **_scores(case, found)})
-    tried = [[r for r in runs if r["settings"] == settings] for settings in row.combinations()]
+    """Average precision in percent of every run with the best settings, its median and standard deviation.
+
+    Of several candidates (training negatives, settings) the one with the best median over the first
+    seeds is run with the others too.
+    """
+    row, seeds = case.row, range(case.seeds)
+    kinds = row.more["negatives"][case.negatives]
+    several = len(kinds) * len(row.combinations()) > 1
+    first = seeds[:TRIALS] if several else seeds
+    tried = [some for kind in kinds for some in _tried(case, kind, row.candidates(), first)]
     best = max(tried, key=lambda some: np.median([r["merit"] for r in some]))
+    if len(first) < case.seeds:
+        chosen = {name: [value] for name, value in best[0]["settings"].items()}
+        best = best + _tried(case, best[0]["training"], chosen, seeds[TRIALS:])[0]
     scores = [r["score"] for r in best]
     return {
         "median": round(float(np.median(scores)), 2),
         "spread": round(float(np.std(scores)), 2),
         "scores": scores,
         "graphs": [r["graph"] for r in best],
+        "training_negatives": best[0]["training"],
         "settings": best[0]["settings"],
         "best_epoch": float(np.median([r["epoch"] for r in best])),
         "diverged": sum(r["diverged"] for r in best),
-        "tried": [
-            {**some[0]["settings"], "median": round(float(np.median([r["score"] for r in some])), 2)}
-            for some in tried
-        ],
+        "tried": [_trial(some) for some in tried] if several else [],
     }
+
+
+def _tried(case: Case, kind: str, grid: dict[str, list[float]], seeds: range) -> list[list[dict[str, Any]]]:
+    """For each setting in the grid, its runs: every seed on every graph."""
+    runs = [
+        {"graph": graph, "training": kind, "settings": {k: found[k] for k in grid}, **_scores(case, found)}
+        for graph in case.row.more.get("graphs") or [None]
+        for found in sweep_case(case, graph, kind, grid, seeds).rows
+    ]
+    settings = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    return [[r for r in runs if r["settings"] == one] for one in settings]
+
+
+def _trial(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    median = round(float(np.median([r["score"] for r in runs])), 2)
+    return {"training_negatives": runs[0]["training"], **runs[0]["settings"], "median": median}
 
 
 def _scores(case: Case, found: dict[str, Any]) -> dict[str, Any]:
@@ -104,8 +129,8 @@ def _scores(case: Case, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sweep(case: Case, graph: int | None) -> Any:
-    """Every candidate with every seed, side by side."""
+def sweep_case(case: Case, graph: int | None, kind: str, grid: dict[str, list[float]], seeds: range) -> Any:
+    """All runs on one graph, side by side."""
     from timelike.config import Config
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
@@ -120,13 +145,12 @@ def _sweep(case: Case, graph: int | None) -> Any:
         batch_size=row.batch_size,
         burn_in=row.burn_in,
         init_scale=row.init_scale,
-        negatives=Negatives(**{row.more["negatives"][case.negatives]: RATIO}),
+        negatives=Negatives(**{kind: RATIO}),
         select="valid" if honest else "test",
     )
     model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[row.likelihood]())
     valid = split.valid if honest else None
-    grid = row.candidates()
-    return sweep(split.train, model, config, grid, case.seeds, valid=valid, test=split.test, progress=False)
+    return sweep(split.train, model, config, grid, seeds, valid=valid, test=split.test, progress=False)
 
 
 @functools.cache
@@ -136,8 +160,10 @@ def load_split(dataset: str, graph: int | None, negatives: str, honest: bool, da
     from timelike.split import split_edges
 
     valid = VALID * (1 - TEST) if honest else 0.0
-    if dataset == "duplication-divergence":
+    if graph is not None:
         return split_edges(datasets.duplication_divergence(graph), valid, TEST, ratio=RATIO)
     data = datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
-    listed = {"protocol": "listed", "non_edges": data.non_edges} if negatives == "listed" else {}
+    listed: dict[str, Any] = (
+        {"protocol": "listed", "non_edges": data.non_edges} if negatives == "listed" else {}
+    )
     return split_edges(data.graph, valid, TEST, ratio=RATIO, **listed)

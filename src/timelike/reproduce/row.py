@@ -1,4 +1,4 @@
-"""Rows of published tables: settings, published numbers, and what the paper leaves open. One TOML file each."""
+"""Rows of published tables, one TOML file each: settings, published numbers, what the paper leaves open."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = Path(str(files("timelike.reproduce"))) / "rows"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """One row of a table. Values that are tables in the files are dicts, and those of `open` are sentences."""
+    """One row of a table; tables in the files are dicts."""
 
     name: str
     title: str
@@ -29,8 +29,10 @@ class Row:
     dims: tuple[int, ...]
     burn_in: int = 10
     init_scale: float = 0.01
-    #: Values of the paper's choice; of a list the best is taken.
+    #: The paper's choice, in bold there; of a list the best is taken.
     settings: dict[str, Any] = dataclasses.field(default_factory=dict)
+    #: Tried instead, where the paper's number does not carry over; why is said under `open`.
+    instead: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     #: All that the paper tried.
     grid: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     #: Column of the table → [median, spread] (a spread may be missing).
@@ -41,43 +43,61 @@ class Row:
     more: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     def candidates(self) -> dict[str, list[float]]:
-        """The settings, each as a list of values: a grid for `timelike.sweep`."""
-        return {name: value if isinstance(value, list) else [value] for name, value in self.settings.items()}
+        """What is tried, each as a list of values: a grid for `timelike.sweep`."""
+        return {name: _listed(value) for name, value in {**self.settings, **self.instead}.items()}
 
     def combinations(self) -> list[dict[str, float]]:
         """Every combination of the candidates."""
-        names, values = zip(*self.candidates().items(), strict=True)
-        return [dict(zip(names, one, strict=True)) for one in itertools.product(*values)]
+        return _product(self.candidates())
+
+    def bold(self) -> list[dict[str, float]]:
+        """Every combination of the paper's choice."""
+        return _product({name: _listed(value) for name, value in self.settings.items()})
+
+
+def _listed(value: Any) -> list[float]:
+    return value if isinstance(value, list) else [value]
+
+
+def _product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
+    return [dict(zip(grid, one, strict=True)) for one in itertools.product(*grid.values())]
 
 
 def load_rows(group: str) -> list[Row]:
     """The rows of a group: data sets and models in the order of `order` in its `common.toml`."""
     folder = ROWS / group
-    common = _read(folder / COMMON)
-    order = common.pop("order", [])
-    rows = [_row(path, path.relative_to(folder), common) for path in sorted(folder.rglob("*.toml"))]
-    found = [row for row in rows if row is not None]
+    order = _read(folder / COMMON).get("order", [])
+    paths = [path for path in sorted(folder.rglob("*.toml")) if path.name != COMMON]
+    rows = [_row(path, path.relative_to(folder)) for path in paths]
 
     def place(row: Row) -> list[int]:
         return [order.index(part) if part in order else len(order) for part in row.name.split("/")]
 
-    return sorted(found, key=place)
+    return sorted(rows, key=place)
 
 
-def _row(path: Path, relative: Path, common: dict[str, Any]) -> Row | None:
-    if path.name == COMMON:
-        return None
-    between = [_read(p / COMMON) for p in reversed(path.parents) if ROWS in p.parents and p.parent != ROWS]
-    merged: dict[str, Any] = {}
-    for part in (common, *between, _read(path)):
-        for key, value in part.items():
-            merged[key] = {**merged.get(key, {}), **value} if isinstance(value, dict) else value
+def _row(path: Path, relative: Path) -> Row:
+    merged = _merged(path)
     merged["dims"] = tuple(merged.get("dims", ()))
     known = {field.name for field in dataclasses.fields(Row)}
     unknown = sorted(set(merged) - known)
     if unknown:
         raise ValueError(f"{path}: {unknown[0]!r} is not a field of a row; there are {', '.join(known)}")
     return Row(name=relative.with_suffix("").as_posix(), **merged)
+
+
+def _merged(path: Path) -> dict[str, Any]:
+    """What a row says, over what its folders say, over what the row says that it is `like`."""
+    own = _read(path)
+    folders = [p for p in reversed(path.parents) if ROWS in p.parents]
+    like = own.pop("like", None)
+    merged = _merged(ROWS / f"{like}.toml") if like else {}
+    for part in (*(_read(folder / COMMON) for folder in folders), own):
+        for key, value in part.items():
+            both = isinstance(value, dict) and value  # an empty table takes back what was said before
+            merged[key] = {**merged.get(key, {}), **value} if both else value
+    merged.pop("order", None)
+    return merged
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +27,21 @@ def reproduce(
     options: Options,
     out: Path,
     *,
-    only: str = "",
+    only: Collection[str] = (),
     resume: bool = False,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
 ) -> dict[str, Report]:
     """Compute the groups that `what` stands for, and write their reports into `out`; by group."""
-    plan = {name: [t for t in load_group(name).tasks(options) if only in t.name] for name in chosen(what)}
+    plan = {
+        name: [t for t in load_group(name).tasks(options) if all(word in t.name for word in only)]
+        for name in chosen(what)
+    }
     done = {(name, t.name) for name, tasks in plan.items() for t in tasks if _finished(out / name, t)}
     if done and not resume:
         raise ValueError(f"{out} has {len(done)} finished tasks; --resume goes on, or name another --out")
     if not any(plan.values()):
         raise ValueError(
-            f"nothing to do: no task of {what} has {only!r} in its name, or the dimension asked for"
+            f"nothing to do: of {what}, no task in these dimensions has {' and '.join(only)} in its name"
         )
     total, number = sum(map(len, plan.values())), 0
     reports = {}
@@ -53,7 +56,9 @@ def reproduce(
 
 
 def load_results(folder: Path) -> list[Result]:
-    """All finished tasks of a group's folder."""
+    """All finished tasks of a group: from its folder, or from the file `<group>.json` that collects them."""
+    if folder.is_file():
+        return [Result(**result) for result in json.loads(folder.read_text("utf-8"))]
     return [Result(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.json"))]
 
 
@@ -64,8 +69,8 @@ def write_report(name: str, out: Path) -> Report:
     text = f"{report.markdown.rstrip()}\n\n{how(results)}\n"
     _write(out / f"{name}.md", text)
     _write(out / f"{name}.csv", _csv(report.rows))
-    made = {"how": how(results), "rows": report.rows}
-    _write(out / f"{name}.json", json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    _write(out / f"{name}.json", "[\n" + ",\n".join(lines) + "\n]\n")
     return report
 
 
@@ -94,7 +99,12 @@ def _place(folder: Path, task: Task) -> Path:
 
 def _run(folder: Path, task: Task) -> dict[str, Any]:
     wall, cpu = time.perf_counter(), time.process_time()
-    found = task.run()
+    try:
+        found = task.run()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped in {task.name}; what was finished is kept, --resume goes on"
+        ) from None
     made = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(time.perf_counter() - wall, 2),
