@@ -29,8 +29,9 @@ class Likelihood(abc.ABC):
 
     decays_in_time: ClassVar[bool]
 
-    def check_manifold(self, manifold: Manifold) -> None:
-        """Raise an error if this likelihood means nothing on the manifold; most suit all."""
+    def misses(self, manifold: Manifold) -> str | None:
+        """What the likelihood needs where this manifold is not that; None: it will do."""
+        return None
 
     def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
         """What the likelihood sees of two points: their separation. Some baselines look at the points."""

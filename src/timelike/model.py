@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
 from timelike._struct import child, struct
+from timelike.checks import show
 from timelike.likelihoods import Likelihood
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
 from timelike.numerics import log1mexp, log_sum_exp
@@ -27,7 +28,8 @@ class Model:
     likelihood: Likelihood = child(Likelihood, "a Likelihood, such as likelihoods.TripleFermiDirac()")
 
     def _check_together(self) -> None:
-        self.likelihood.check_manifold(self.manifold)
+        if (needed := self.likelihood.misses(self.manifold)) is not None:
+            raise TypeError(f"{type(self.likelihood).__name__} needs {needed}, not {show(self.manifold)}")
 
     def log_prob(self, p: Point, q: Point) -> Scalar:
         """log-probability of the edge p → q."""

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import PointEnergy
-from timelike.baselines.poincare import check_hyperbolic
+from timelike.baselines.poincare import is_hyperbolic
 from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
@@ -22,8 +22,8 @@ class EntailmentCone(PointEnergy):
 
         cos Ξ = (⟨p,q⟩(1 + ‖p‖²) − ‖p‖²(1 + ‖q‖²)) / (‖p‖ ‖p − q‖ √(1 + ‖p‖²‖q‖² − 2⟨p,q⟩)).
 
-    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ from
-    the centre and h the chord between the two directions,
+    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ
+    from the centre and h the chord between the two directions,
 
         ψ = arcsin(2K/a),  Ξ = atan2(b h √(1 − h²/4), sinh(ρ_q − ρ_p) − ½h² cosh ρ_p b),
 
@@ -34,9 +34,9 @@ class EntailmentCone(PointEnergy):
     margin: Number = number(default=0.01, domain=POSITIVE)
     aperture: Number = number(default=0.1, domain=POSITIVE)
 
-    def check_manifold(self, manifold: Manifold) -> None:
-        """Hyperbolic space alone."""
-        check_hyperbolic("EntailmentCone", manifold)
+    def misses(self, manifold: Manifold) -> str | None:
+        """Hyperbolic space."""
+        return None if is_hyperbolic(manifold) else "a Hyperboloid"
 
     def between(self, p: Point, q: Point) -> Scalar:
         """Ξ − ψ."""

@@ -7,7 +7,6 @@ import numpy as np
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import Energy
 from timelike.baselines.static import Static
-from timelike.checks import show
 from timelike.likelihoods import LogProb
 from timelike.manifolds import Hyperboloid, Minkowski, Sphere
 from timelike.manifolds.base import Manifold, Separation
@@ -27,10 +26,10 @@ class Disk(Energy):
 
     margin: Number = number(default=1.0, domain=POSITIVE)
 
-    def check_manifold(self, manifold: Manifold) -> None:
-        """A line of time and a space of its own."""
-        if not isinstance(manifold, Static) and manifold != Minkowski(manifold.dim):
-            raise TypeError(f"Disk needs Minkowski space or Static(space), not {show(manifold)}")
+    def misses(self, manifold: Manifold) -> str | None:
+        """A line of time and a space."""
+        has = isinstance(manifold, Static) or manifold == Minkowski(manifold.dim)
+        return None if has else "Minkowski space or Static(space)"
 
     def energy(self, separation: Separation) -> LogProb:
         """√(s² + Δt²) − Δt."""

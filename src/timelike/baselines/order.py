@@ -6,7 +6,6 @@ import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import PointEnergy
-from timelike.checks import show
 from timelike.manifolds import Euclidean, Flat
 from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
@@ -22,10 +21,9 @@ class Order(PointEnergy):
 
     margin: Number = number(default=1.0, domain=POSITIVE)
 
-    def check_manifold(self, manifold: Manifold) -> None:
-        """Euclidean space alone."""
-        if not isinstance(manifold, Flat) or manifold.times:
-            raise TypeError(f"Order needs Euclidean space, not {show(manifold)}")
+    def misses(self, manifold: Manifold) -> str | None:
+        """Euclidean space."""
+        return None if isinstance(manifold, Flat) and not manifold.times else "Euclidean space"
 
     def between(self, p: Point, q: Point) -> Scalar:
         """Σ max(0, pᵢ − qᵢ)²."""

@@ -10,10 +10,9 @@ import numpy as np
 
 from timelike import metrics
 from timelike._struct import POSITIVE, REAL, Number, number, struct, with_numbers
-from timelike.checks import show
 from timelike.evaluate import LabelledPairs, score_pairs
 from timelike.likelihoods import Likelihood, LogProb
-from timelike.manifolds import Hyperboloid
+from timelike.manifolds import Hyperboloid, Quadric
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
 from timelike.model import Model
 from timelike.numerics import log_sigmoid, sqrt, square_sum
@@ -43,9 +42,9 @@ class Poincare(Likelihood):
     tau: Number = number(default=0.5, domain=POSITIVE)
     alpha: Number = number(default=0.0, domain=REAL)
 
-    def check_manifold(self, manifold: Manifold) -> None:
-        """Hyperbolic space alone."""
-        check_hyperbolic("Poincare", manifold)
+    def misses(self, manifold: Manifold) -> str | None:
+        """Hyperbolic space."""
+        return None if is_hyperbolic(manifold) else "a Hyperboloid"
 
     def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
         """d² and ‖q‖ − ‖p‖."""
@@ -58,10 +57,9 @@ class Poincare(Likelihood):
         return log_sigmoid(x), log_sigmoid(-x)
 
 
-def check_hyperbolic(name: str, manifold: Manifold) -> None:
-    """Raise a `TypeError` unless this is a hyperboloid, of any radius."""
-    if type(manifold) is not type(Hyperboloid(1)) or manifold.signature[0] or manifold.kappa > 0:
-        raise TypeError(f"{name} needs a Hyperboloid, not {show(manifold)}")
+def is_hyperbolic(manifold: Manifold) -> bool:
+    """Whether this is a hyperboloid, of any radius."""
+    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
 
 
 def ball_norm(p: Point) -> Scalar:

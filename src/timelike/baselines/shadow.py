@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import Energy
-from timelike.baselines.poincare import check_hyperbolic
+from timelike.baselines.poincare import is_hyperbolic
 from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
 from timelike.model import Model
@@ -32,11 +32,13 @@ class UmbralCone(Energy):
     margin: Number = number(default=1.0, domain=POSITIVE)
     ball: Number = number(default=0.05, domain=POSITIVE)
 
-    def check_manifold(self, manifold: Manifold) -> None:
+    def misses(self, manifold: Manifold) -> str | None:
         """Hyperbolic space of two or more dimensions."""
-        check_hyperbolic("UmbralCone", manifold)
-        if manifold.dim < 2:
-            raise ValueError(f"UmbralCone needs two dimensions or more, not {manifold.dim}")
+        return (
+            None
+            if is_hyperbolic(manifold) and manifold.dim > 1
+            else "a Hyperboloid of two dimensions or more"
+        )
 
     def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
         """E in the place of the interval, and how much lower than p q lies, log(y_p/y_q), in that of time."""

@@ -40,12 +40,21 @@ class Cell:
 
 
 def tasks(options: Options) -> Iterator[Task]:
-    """Row by row; --quick takes one share of the closure."""
+    """Row by row; --quick takes one share of the closure and a few steps."""
     for row in load_rows("wordnet"):
+        row = _quick(row) if options.quick else row
         for dim in options.dims_of(row):
-            for percent in row.more["percents"][1:2] if options.quick else row.more["percents"]:
+            for percent in row.more["percents"]:
                 cell = Cell(row, dim, percent, options.seeds_of(row), options.data_dir)
                 yield Task(f"{row.name}/d{dim}-{percent}", _about(cell), functools.partial(run, cell))
+
+
+def _quick(row: Row) -> Row:
+    """Enough to see that it runs."""
+    more = {**row.more, "percents": [10], "steps": min(row.more["steps"], 100), "anneal": [1.0]}
+    more |= {name: row.more[name][:1] for name in ("tries",) if name in more}
+    more |= {name: {**row.more[name], "steps": 50} for name in ("warm",) if name in more}
+    return dataclasses.replace(row, epochs=min(row.epochs, 2), more=more)
 
 
 def _about(cell: Cell) -> dict[str, Any]:
