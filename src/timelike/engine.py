@@ -30,6 +30,9 @@ from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeat
 #: enough to stay in the cache.
 PAIRS_PER_BLOCK = 1 << 16
 
+#: The logit of padding.
+NO_PAIR = -1e9
+
 #: How many nodes with non-finite points are named when a run diverges.
 NAMED_CULPRITS = 3
 
@@ -287,9 +290,9 @@ def batch_loss(
     """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
 
     The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
-    a → b; padding has w = 0. `rows` holds the sources of all pairs, then the targets; the first pair
-    of an example is the positive. The derivative goes in two stages, loss → separations → rows,
-    with a barrier between numbers per pair and numbers per coordinate.
+    a → b, or the softmax of a contrastive likelihood; padding has w = 0. `rows` holds the sources of all
+    pairs, then the targets; the first pair of an example is the positive. The derivative goes in two stages,
+    loss → separations → rows, with a barrier between numbers per pair and numbers per coordinate.
     """
     positive = jnp.arange(weights.shape[0])[:, None] == 0
 
@@ -298,8 +301,13 @@ def batch_loss(
         return jax.vmap(jax.vmap(model.separation))(sources, targets)
 
     def loss(separation: Separation) -> tuple[Array, Array]:
-        log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
-        log_likelihoods = jnp.where(positive, log_prob, log_prob_not)
+        if model.likelihood.contrastive:
+            as_edge, as_other = (x[..., 0] for x in jax.vmap(jax.vmap(model.likelihood.logits))(separation))
+            logits = jnp.where(weights > 0, jnp.where(positive, as_edge, as_other), NO_PAIR)
+            log_likelihoods = jnp.where(positive, jax.nn.log_softmax(logits, axis=0), 0.0)
+        else:
+            log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
+            log_likelihoods = jnp.where(positive, log_prob, log_prob_not)
         return -jnp.sum(weights * log_likelihoods), log_likelihoods
 
     separation, pull_back = jax.vjp(separations, rows)

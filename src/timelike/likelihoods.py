@@ -24,10 +24,12 @@ class Likelihood(abc.ABC):
     """The probability of a directed edge as a function of s² and Δt.
 
     `decays_in_time` says whether the sum over images of a circle of time (eq. 21) converges. Where
-    it does not, `Model` looks at the nearest image alone.
+    it does not, `Model` looks at the nearest image alone. One that is `contrastive` is trained by a
+    softmax of `logits` over an edge and its non-edges, instead of pair by pair.
     """
 
     decays_in_time: ClassVar[bool]
+    contrastive: ClassVar[bool] = False
 
     def misses(self, manifold: Manifold) -> str | None:
         """What the likelihood needs where this manifold is not that; None: it will do."""
@@ -40,6 +42,10 @@ class Likelihood(abc.ABC):
     @abc.abstractmethod
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log F and log(1 − F), the latter without cancellation, for every image."""
+
+    def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
+        """What the softmax of a contrastive likelihood is taken of: of the pair as an edge, as a non-edge."""
+        raise NotImplementedError
 
     def log_prob(self, separation: Separation) -> LogProb:
         """log F for every image."""

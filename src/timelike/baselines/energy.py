@@ -30,9 +30,9 @@ class Energy(Likelihood):
 
     margin: Number
 
+    @abc.abstractmethod
     def energy(self, separation: Separation) -> LogProb:
         """E of a pair from what `separation` shows of it."""
-        return separation.interval
 
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """−[E]₊ − δ(E) and −[γ − E]₊, γ = `margin`.
@@ -45,6 +45,11 @@ class Energy(Likelihood):
         rank = INSIDE**2 / (INSIDE + jnp.maximum(-energy, 0.0))
         return -outside - jax.lax.stop_gradient(rank), -jnp.maximum(self.margin - energy, 0.0)
 
+    def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
+        """−[E]₊ of an edge and [γ − E]₊ of a non-edge, for energies that are trained by a softmax."""
+        log_prob, log_prob_not = self.log_probs(separation)
+        return log_prob, -log_prob_not
+
 
 class PointEnergy(Energy):
     """An energy that looks at the points themselves, which have to be those of one kind of manifold."""
@@ -52,6 +57,10 @@ class PointEnergy(Energy):
     @abc.abstractmethod
     def between(self, p: Point, q: Point) -> Scalar:
         """E(p, q)."""
+
+    def energy(self, separation: Separation) -> LogProb:
+        """E is what `separation` shows."""
+        return separation.interval
 
     def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
         """E in the place of the interval; there is no time."""

@@ -28,15 +28,14 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 class Poincare(Likelihood):
     """F = σ((r − (1 + α(‖p‖ − ‖q‖)) d(p, q))/τ), with d in hyperbolic space and ‖·‖ in the Poincaré ball.
 
-    With `alpha` α = 0 this is the Fermi–Dirac probability by which they predict links, and what is trained:
-    it knows no direction. With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), in which the
-    more general end p is the one nearer to the centre. α is set after training, see `directed`.
-
-    They train WordNet with a softmax over the non-edges of an edge; here every pair counts on
-    its own. Points lie on the hyperboloid, which is the ball in other coordinates.
+    With `alpha` α = 0 this is the Fermi–Dirac probability by which they predict links: it knows no direction.
+    With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), in which the more general end p is
+    the one nearer to the centre. α is set after training, see `directed`. What is trained is the softmax of
+    −d over an edge and its non-edges. Points lie on the hyperboloid, the ball in other coordinates.
     """
 
     decays_in_time: ClassVar[bool] = False
+    contrastive: ClassVar[bool] = True
 
     r: Number = number(default=2.0, domain=REAL)
     tau: Number = number(default=0.5, domain=POSITIVE)
@@ -55,6 +54,11 @@ class Poincare(Likelihood):
         distance = sqrt(separation.interval) * (1 - self.alpha * separation.time)
         x = (self.r - distance) * (1 / self.tau)
         return log_sigmoid(x), log_sigmoid(-x)
+
+    def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
+        """−d, of edges and of non-edges."""
+        distance = sqrt(separation.interval)
+        return -distance, -distance
 
 
 def is_hyperbolic(manifold: Manifold) -> bool:

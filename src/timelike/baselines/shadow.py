@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
-from timelike.baselines.energy import Energy
+from timelike.baselines.energy import PointEnergy
 from timelike.baselines.poincare import is_hyperbolic
 from timelike.manifolds import Hyperboloid
-from timelike.manifolds.base import Manifold, Point, Scalar, Separation
+from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
-from timelike.numerics import sqrt, square_sum
+from timelike.numerics import sqrt, square_sum, squared_arc
 
 
 @struct
-class UmbralCone(Energy):
+class UmbralCone(PointEnergy):
     """E(p, q), the distance of q's ball from the shadow of p's: p → q where it lies in that shadow.
 
     Every node is a ball of hyperbolic radius ℓ = `ball`. Light falls straight down from infinity, so in the
@@ -24,31 +26,29 @@ class UmbralCone(Energy):
         E = arcsinh((|x_p − x_q| − y_p sinh ℓ)/y_q) + ℓ.
 
     Where q is too high for the wall to be the nearest part of the shadow, (|x_p − x_q| − y_p sinh ℓ)² + y_q²
-    > (y_p cosh ℓ)², E is the distance from p to q. They put the energies into a softmax over the non-edges of
-    an edge; here it is the max-margin loss with γ = `margin`. Points lie on the hyperboloid, with
-    y = 1/(x₀ − x₁) and x = (x₂, …)·y.
+    > (y_p cosh ℓ)², E is the distance from p to q. What is trained is the softmax of −[E]₊ of an edge and
+    [γ − E]₊ of its non-edges, γ = `margin`. Points lie on the hyperboloid, with y = 1/(x₀ − x₁) and
+    x = (x₂, …)·y.
     """
+
+    contrastive: ClassVar[bool] = True
 
     margin: Number = number(default=1.0, domain=POSITIVE)
     ball: Number = number(default=0.05, domain=POSITIVE)
 
     def misses(self, manifold: Manifold) -> str | None:
         """Hyperbolic space of two or more dimensions."""
-        return (
-            None
-            if is_hyperbolic(manifold) and manifold.dim > 1
-            else "a Hyperboloid of two dimensions or more"
-        )
+        suits = is_hyperbolic(manifold) and manifold.dim > 1
+        return None if suits else "a Hyperboloid of two dimensions or more"
 
-    def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
-        """E in the place of the interval, and how much lower than p q lies, log(y_p/y_q), in that of time."""
+    def between(self, p: Point, q: Point) -> Scalar:
+        """The distance from the wall, or from p."""
         (high, across), (low, there) = half_space(p), half_space(q)
-        gap = across - there
-        wall = sqrt(jnp.sum(gap * gap)) - high * jnp.sinh(self.ball)
-        beside = jnp.arcsinh(wall / low) + self.ball
+        square = jnp.sum((across - there) ** 2)
+        wall = sqrt(square) - high * jnp.sinh(self.ball)
+        apart = (square + (high - low) ** 2) / (2 * high * low)  # cosh d − 1
         above = wall**2 + low**2 > (high * jnp.cosh(self.ball)) ** 2
-        energy = jnp.where(above, sqrt(manifold.separation(p, q).interval[0]), beside)
-        return Separation(energy[None], (jnp.log(high) - jnp.log(low))[None])
+        return jnp.where(above, sqrt(squared_arc(apart, apart + 2)), jnp.arcsinh(wall / low) + self.ball)
 
 
 def half_space(p: Point) -> tuple[Scalar, Point]:
