@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import positive_number, show, whole_number
-from timelike.evaluate import Evaluation, LabelledPairs, evaluate
+from timelike.evaluation import Evaluation, LabelledPairs, evaluate
 from timelike.graph import DiGraph, checked_nodes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from timelike.config import Config
     from timelike.embedding import Embedding
-    from timelike.split import Split
+    from timelike.splits import Split
 
 #: Entries of sparse rows held at once.
 ENTRIES = 1 << 23

@@ -18,7 +18,7 @@ from timelike.checkpoint import Checkpointing
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding, Neighbour, Prediction
-from timelike.evaluate import LabelledPairs, same_nodes, score_pairs
+from timelike.evaluation import LabelledPairs, same_nodes, score_pairs
 from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
@@ -26,7 +26,7 @@ from timelike.model import Model
 from timelike.protocols import draw_non_edges
 from timelike.recipes import check_geometry, recipe, variations
 from timelike.sampling import Negatives
-from timelike.split import Split, split_edges
+from timelike.splits import Split, split_edges
 
 if TYPE_CHECKING:
     import polars

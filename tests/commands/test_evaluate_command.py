@@ -1,4 +1,4 @@
-"""`timelike evaluate`: the keys that are promised, with the values of `timelike.evaluate`."""
+"""`timelike evaluate`: the keys that are promised, with the values of `timelike.evaluation`."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 from timelike import Embedding, LabelledPairs, store
 from timelike.baselines import UNTRAINED
-from timelike.evaluate import evaluate
+from timelike.evaluation import evaluate
 from timelike.protocols import draw_non_edges
 
 KEYS = [

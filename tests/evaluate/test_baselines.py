@@ -15,8 +15,8 @@ from timelike.baselines import (
     evaluate_baselines,
 )
 from timelike.datasets import chain, duplication_divergence
-from timelike.evaluate import evaluate
-from timelike.split import split_edges
+from timelike.evaluation import evaluate
+from timelike.splits import split_edges
 
 GRAPH = random_graph(40, 200)
 ALL = [x.reshape(-1) for x in np.indices((40, 40))]

@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
 from timelike import Config, DiGraph, Model, Negatives, engine, tables, training
-from timelike.evaluate import average_precision
+from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
 from timelike.optimizers import schedule
@@ -162,7 +162,7 @@ def test_the_learning_rate_burns_in_and_falls_to_a_quarter():
 
 # Scores
 
-_average_precision = jax.jit(average_precision)
+_average_precision = jax.jit(average_precision_on_device)
 
 
 @settings(max_examples=200, deadline=None)

@@ -15,7 +15,7 @@ from timelike.commands.reading import PairOptions
 if TYPE_CHECKING:
     import numpy as np
 
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
@@ -67,7 +67,7 @@ class Evaluate:
     def run(self) -> None:
         """Draw, score, and print."""
         from timelike.baselines import evaluate_baselines
-        from timelike.evaluate import evaluate
+        from timelike.evaluation import evaluate
 
         if self.negatives is not None and self.protocol is not None:
             raise ValueError("--negatives and --protocol exclude each other; leave one out")
@@ -117,7 +117,7 @@ class Evaluate:
         return edges, DiGraph.from_arrays(both[:, 0], both[:, 1], len(embedding.points), embedding.names)
 
     def _pairs(self, fitted: Fitted, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
-        from timelike.evaluate import LabelledPairs
+        from timelike.evaluation import LabelledPairs
         from timelike.protocols import check_listed, draw_non_edges
 
         if self.negatives is None:

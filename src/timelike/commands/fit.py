@@ -17,7 +17,7 @@ from timelike.commands.reading import Edges, GraphOptions
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
 
 
@@ -61,7 +61,7 @@ class Fit:
 
         if self.valid is not None and self.valid_fraction is not None:
             raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
-        store.check_free(self.out)
+        store.check_free(self.out, "--out")
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
         valid = None if self.valid is None else self._read_valid(graph, self.valid)
@@ -83,7 +83,7 @@ class Fit:
         """Validation edges, with as many drawn non-edges to each as in training."""
         import numpy as np
 
-        from timelike.evaluate import LabelledPairs
+        from timelike.evaluation import LabelledPairs
         from timelike.graph import DiGraph
         from timelike.protocols import draw_non_edges
 

@@ -52,13 +52,13 @@ class Sweep:
     def run(self) -> None:
         """Train, print the table, and save the best model."""
         from timelike import store
-        from timelike.split import split_edges
+        from timelike.splits import split_edges
         from timelike.sweeps import sweep
         from timelike.trained_on import TrainedOn
 
         grid = dict(_setting(text) for text in self.grid)
         if self.out is not None:
-            store.check_free(self.out)
+            store.check_free(self.out, "--out")
         graph = self.reading.graph(self.edges)
         geometry = self.geometry or graph.describe(self.training.seed).geometry
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed)

@@ -26,8 +26,14 @@ class PairList(Builder):
         super().__init__(source, skip_bad_rows=skip_bad_rows)
         self._tables: list[pl.DataFrame] = []
 
-    def add(self, sources: pl.Series, targets: pl.Series, weights: np.ndarray | None = None) -> None:
-        """Pairs of names; weights are not looked at."""
+    def add(
+        self,
+        sources: pl.Series,
+        targets: pl.Series,
+        weights: np.ndarray | None = None,
+        times: np.ndarray | None = None,
+    ) -> None:
+        """Pairs of names; weights and times are not looked at."""
         import polars as pl
 
         self.rows += len(sources)
