@@ -38,7 +38,7 @@ COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Evaluate:
-    """Score a model on edges that it was not trained on, beside baselines that need no training.
+    """Score a model on edges that it was not trained on, beside cheap baselines on the same pairs.
 
     Example: timelike evaluate model --edges test.tsv --protocol reversed
     """
@@ -47,7 +47,7 @@ class Evaluate:
     """A model folder, as `timelike fit` writes it."""
 
     edges: Annotated[str, tyro.conf.arg(metavar="FILE")]
-    """The edges to find (`-`: standard input)."""
+    """The edges to find: a file, `-` for standard input, or a data set."""
 
     negatives: Annotated[str | None, optional("FILE")] = None
     """The non-edges to tell them from."""
@@ -57,7 +57,7 @@ class Evaluate:
     ] = None
     """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
     said), the edge with another end, the edge backwards, or ends as frequent as in edges. Four to an edge,
-    one if backwards; never a known edge."""
+    one if backwards; never a known edge; always the same ones (seed 0)."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -66,7 +66,7 @@ class Evaluate:
 
     def run(self) -> None:
         """Draw, score, and print."""
-        from timelike.baselines import evaluate_baselines
+        from timelike.baselines import BASELINES, evaluate_baselines
         from timelike.evaluation import evaluate
 
         if self.negatives is not None and self.protocol is not None:
@@ -82,7 +82,9 @@ class Evaluate:
         baselines = (
             {}
             if trained_on is None
-            else evaluate_baselines(trained_on.graph, pairs, valid=valid, known=known)
+            else evaluate_baselines(
+                trained_on.graph, pairs, valid=valid, known=known, names=tuple(BASELINES), say=note
+            )
         )
         result = {
             **found.to_dict(),

@@ -38,8 +38,8 @@ class Fit:
     """The spacetime; auto tries those that suit the graph and keeps the best."""
 
     valid: Annotated[str | None, optional("FILE")] = None
-    """Edges to validate on: they choose the epoch and calibrate the probabilities, nothing is learned
-    from them."""
+    """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
+    nothing is learned from them."""
 
     valid_fraction: Annotated[float | None, optional("FLOAT")] = None
     """The share of EDGES to hold out for that; 0.1 if no --valid is given."""
@@ -61,6 +61,8 @@ class Fit:
 
         if self.valid is not None and self.valid_fraction is not None:
             raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
+        if self.valid is not None and self.reading.time is not None:
+            raise ValueError("--valid and --time exclude each other; leave one out")
         store.check_free(self.out, "--out")
         start = time.monotonic()
         graph = self.reading.graph(self.edges)

@@ -61,7 +61,8 @@ class Sweep:
             store.check_free(self.out, "--out")
         graph = self.reading.graph(self.edges)
         geometry = self.geometry or graph.describe(self.training.seed).geometry
-        split = split_edges(graph, self.valid_fraction, 0, self.training.seed)
+        by = "edges" if graph.times is None else "time"
+        split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
         found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
         best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
