@@ -165,6 +165,26 @@ def test_the_time_cut_is_the_nearest_between_equal_times():
     assert len(split_edges(cycle(10), 0.3, 0.2, times=dates).test_edges) == 2
 
 
+@pytest.mark.parametrize("dates", [False, True])
+def test_times_of_the_graph(dates, tmp_path):
+    """They part the edges like an array of times, and go with the training edges, to a file and back."""
+    when = np.random.default_rng(0).integers(0, 30, GRAPH.num_edges)
+    when = np.datetime64("2020-01-01") + when.astype("timedelta64[us]") if dates else when
+    order = np.random.default_rng(1).permutation(GRAPH.num_edges)
+    graph = DiGraph.from_arrays(GRAPH.sources[order], GRAPH.targets[order], 100, times=when[order])
+    assert np.array_equal(graph.times, when)
+    split, expected = split_edges(graph, by="time"), split_edges(GRAPH, times=when)
+    assert np.array_equal(split.test_edges, expected.test_edges)
+    assert split.how == expected.how == "time"
+    known = {*zip(graph.sources.tolist(), graph.targets.tolist(), when.tolist(), strict=True)}
+    train = split.train
+    assert {*zip(train.sources.tolist(), train.targets.tolist(), train.times.tolist(), strict=True)} <= known
+    split.save(tmp_path / "split.safetensors")
+    again = Split.load(tmp_path / "split.safetensors").train.times
+    assert again.dtype == train.times.dtype
+    assert np.array_equal(again, train.times)
+
+
 def test_times_in_the_order_of_a_file():
     graph = DiGraph.from_arrays([2, 0, 1, 0, 2], [0, 1, 2, 1, 1], 3)  # 0 → 1 comes twice
     times = in_edge_order(graph, [2, 0, 1, 0, 2], [0, 1, 2, 1, 1], [30, 10, 20, 99, 5])
@@ -348,20 +368,21 @@ COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
         (GRAPH, {"test": "0.1"}, "test is '0.1'"),
         (GRAPH, {"seed": -1}, "seed is -1"),
         (GRAPH, {"ratio": 0}, "ratio is 0"),
-        (GRAPH, {"by": "time"}, "by is 'time'; it must be one of edges, nodes"),
+        (GRAPH, {"by": "times"}, "by is 'times'; it must be one of edges, nodes, time"),
         (GRAPH, {"by": "nodes", "connected": True}, 'by="nodes" and connected exclude each other'),
-        (GRAPH, {"times": np.zeros(1052), "together": True}, "times and together exclude each other"),
+        (GRAPH, {"by": "time"}, 'by is "time" but DiGraph(100 nodes, 1,052 edges) has no times'),
+        (GRAPH, {"times": np.zeros(1052), "together": True}, 'by="time" and together exclude each other'),
         (
             GRAPH,
             {"times": np.zeros(5)},
-            "times has shape (5,); DiGraph(100 nodes, 1,052 edges) needs",
+            "times has shape (5,); (1052,) is needed",
         ),
         (
             GRAPH,
             {"times": np.zeros(1052)},
             "times has 1 different value(s), too few to cut off the test",
         ),
-        (GRAPH, {"times": np.full(1052, np.nan)}, "times[0] is missing"),
+        (GRAPH, {"times": np.full(1052, np.nan)}, "times[0] is nan; every edge needs a time"),
         (
             GRAPH,
             {"protocol": "unifrom"},

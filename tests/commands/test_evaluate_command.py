@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from timelike import Embedding, LabelledPairs, store
-from timelike.baselines import UNTRAINED
+from timelike.baselines import BASELINES
 from timelike.evaluation import evaluate
 from timelike.protocols import draw_non_edges
 
@@ -27,7 +27,8 @@ def test_keys_and_baselines(run):
     found = result(run)
     assert set(KEYS) <= set(found)
     assert (found["positives"], found["negatives"]) == (36, 144)
-    assert tuple(found["baselines"]) == UNTRAINED
+    assert tuple(found["baselines"]) == tuple(BASELINES)
+    assert found["baselines"]["Euclidean"]["direction_accuracy"] == 0.5
     assert found["baselines"]["Katz"]["nll"] is None
     assert 0 < found["baselines"]["Katz"]["average_precision"] <= 1
     assert found["threshold_from"] == "best F1 on validation pairs"
@@ -61,11 +62,12 @@ def test_the_same_every_time(run):
 
 
 def test_table(run):
-    code, out, _ = run("evaluate", "model", "--edges", "test.tsv")
+    code, out, err = run("evaluate", "model", "--edges", "test.tsv")
     assert code == 0
+    assert "note: training the Euclidean baseline on 184 edges, epochs: 150\n" in err
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["average_precision", "roc_auc"]
-    assert [line.split("  ")[0] for line in lines[1:5]] == ["model", *UNTRAINED]
+    assert [line.split("  ")[0] for line in lines[1:6]] == ["model", *BASELINES]
     assert "36 edges, 144 non-edges (uniform)" in out
 
 

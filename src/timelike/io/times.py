@@ -77,8 +77,8 @@ class Clock:
         import polars as pl
 
         kind = column.dtype
-        if kind.is_numeric():
-            good = column.is_finite().fill_null(False)
+        if kind.is_numeric() or kind == pl.Null:
+            good = column.cast(pl.Float64).is_finite().fill_null(False)
             return column.fill_null(0).to_numpy(), good.to_numpy()
         if kind in (pl.Date, pl.Datetime):
             if getattr(kind, "time_zone", None):
