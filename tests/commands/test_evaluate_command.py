@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from small_files import QUICK
 
 from timelike import Embedding, LabelledPairs, store
 from timelike.baselines import BASELINES
@@ -71,6 +72,13 @@ def test_table(run):
     assert "36 edges, 144 non-edges (uniform)" in out
 
 
+def test_a_data_set_stands_for_a_file(run, files):
+    assert run("fit", "cycle:40", "--out", files / "numbers", *QUICK).code == 0
+    code, out, err = run("evaluate", files / "numbers", "--edges", "cycle:40", "--json")
+    assert (code, json.loads(out)["positives"]) == (0, 40), err
+    assert len(run("predict", files / "numbers", "--pairs", "cycle:40").out.splitlines()) == 41
+
+
 def test_training_edges_are_pointed_out(run):
     assert "204 of 204 edges were used in training" in run("evaluate", "model", "--edges", "edges.tsv").err
 
@@ -83,6 +91,8 @@ def test_training_edges_are_pointed_out(run):
         (["model", "--edges", "test.tsv", "--protocol", "degree", "--negatives", "test.tsv"], "exclude"),
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: non_edges[0] is"),
         (["model", "--edges", "loops.tsv"], "no edges between different nodes"),
+        (["model", "--edges", "cycle:5"], "cycle:5, pair 1: there is no node '0'"),
+        (["model", "--edges", "cylce:5"], "cylce:5: there is no such file, and there is no data set"),
     ],
 )
 def test_mistakes(arguments, says, mistake, files):

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from any_graphs import random_graph
 
-from timelike import Config, DiGraph, baselines
+from timelike import Config, DiGraph, baselines, recipes
 from timelike.baselines import (
-    BASELINES,
     DegreeProduct,
     Katz,
     common_neighbours,
@@ -88,7 +87,25 @@ def test_euclidean():
     found = euclidean(split.train, 3, Config(epochs=20, burn_in=2), valid=split.valid)
     assert found.info["selected_by"] == "best validation AP"
     assert evaluate(found, split).roc_auc > 0.55
-    assert "Euclidean" in BASELINES
+
+
+def test_a_large_graph_is_cut_short(monkeypatch):
+    """Fewer epochs, then fewer edges; it is said, and is the same every time."""
+    graph, said = duplication_divergence(seed=17, nodes=40), []
+    config = recipes.recipe("euclidean", graph=graph)[1]
+    for visits in (10**6, 3 * graph.num_edges, 20):
+        monkeypatch.setattr(baselines, "VISITS", visits)
+        part, short = baselines._cut_short(graph, config, said.append)
+        assert part.num_edges * short.epochs <= visits
+        assert part.num_edges == min(graph.num_edges, visits)
+        again, _ = baselines._cut_short(graph, config, said.append)
+        assert np.array_equal(again.targets, part.targets)
+    edges = graph.num_edges
+    assert said[::2] == [
+        f"training the Euclidean baseline on {edges} edges, epochs: 150",
+        f"training the Euclidean baseline on {edges} edges, epochs: 3 of 150: the graph is large",
+        f"training the Euclidean baseline on 20 of {edges} edges, epochs: 1 of 150: the graph is large",
+    ]
 
 
 @pytest.mark.parametrize(
