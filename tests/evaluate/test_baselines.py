@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 from any_graphs import random_graph
 
-from timelike import Config, DiGraph, baselines, recipes
+from timelike import DiGraph, baselines, recipes
 from timelike.baselines import (
     DegreeProduct,
     Katz,
     common_neighbours,
-    euclidean,
     evaluate_baselines,
 )
 from timelike.datasets import chain, duplication_divergence
@@ -79,14 +78,6 @@ def test_all_go_through_the_same_evaluation():
     assert evaluate(DegreeProduct(matched.train), matched).roc_auc == pytest.approx(0.5, abs=0.1)
     with pytest.raises(ValueError, match=r"names has 'katz'; baselines are degree product,.*Katz"):
         evaluate_baselines(split.train, split, names=["katz"])
-
-
-def test_euclidean():
-    graph = duplication_divergence(seed=17, nodes=40)
-    split = split_edges(graph, valid=0.2)
-    found = euclidean(split.train, 3, Config(epochs=20, burn_in=2), valid=split.valid)
-    assert found.info["selected_by"] == "best validation AP"
-    assert evaluate(found, split).roc_auc > 0.55
 
 
 def test_a_large_graph_is_cut_short(monkeypatch):

@@ -70,6 +70,8 @@ def test_columns_by_number(tmp_path):
     numbers = np.array([[0, 1, 5], [1, 2, 4], [2, 0, 3], [2, 0, 1]])
     assert read(numbers, time=2).times.tolist() == [5, 4, 1]
     assert seen(read(np.array(ROWS, dtype=object), time=2)) == EARLIEST
+    same = pd.DataFrame([[1, 2, 5], [2, 3, 4]], columns=["n", "n", "n"])
+    assert seen(read(same, time=2)) == {(1, 2): 5, (2, 3): 4}
     mixed = pd.DataFrame({"s": ["a", 1, "a"], "t": [1, "b", 1], "y": [3, 2, 1]})
     assert seen(read(mixed, time="y")) == {("a", 1): 1, (1, "b"): 2}
 

@@ -93,14 +93,14 @@ def unread(header: Sequence[str] | None, width: int, used: Sequence[int | None])
 
 def choose(
     builder: Builder, names: Sequence[str], columns: Columns | None, time: Column | None
-) -> tuple[list[str], Places]:
-    """The columns of a table to read, and the places among them of source, target, weight and time."""
+) -> tuple[list[int], Places]:
+    """Which columns of a table to read, and the places among them of source, target, weight and time."""
     if len(names) < 2:
         raise ValueError(f"{builder.source}: {len(names)} columns; an edge needs a source and a target")
     used = pick(builder.source, names, len(names), columns, time)
     builder.remarks += [x] if (x := unread(names, len(names), used)) else []
     kept = list(dict.fromkeys(i for i in used if i is not None))
-    return [names[i] for i in kept], used.among(kept)
+    return kept, used.among(kept)
 
 
 def as_nodes(where: str, column: pl.Series) -> pl.Series:

@@ -90,15 +90,17 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
 
     names = [str(name) for name in source.columns]
     kept, places = choose(builder, names, columns, time)
-    table = source
-    if not isinstance(source, pl.DataFrame):
-        taken = {name: _series(source.iloc[:, names.index(name)]) for name in kept}
-        if any(isinstance(values, list) for values in taken.values()):
-            ordered = [list(taken[kept[i]]) for i in places[:3] if i is not None]
-            when = None if places.time is None else list(taken[kept[places.time]])
+    if isinstance(source, pl.DataFrame):
+        table = source.select([names[i] for i in kept])
+    else:
+        taken = [_series(source.iloc[:, i]) for i in kept]
+        if any(isinstance(values, list) for values in taken):
+            ordered = [list(taken[i]) for i in places[:3] if i is not None]
+            when = None if places.time is None else list(taken[places.time])
             return _tuples(zip(*ordered, strict=True), builder, when)
-        table = pl.DataFrame(taken)
-    add_table(builder, table.select(kept), places)
+        called = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
+        table = pl.DataFrame(dict(zip(called, taken, strict=True)))
+    add_table(builder, table, places)
     return builder.finish()
 
 

@@ -40,9 +40,12 @@ def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, ti
     import polars as pl
 
     table = pl.scan_parquet(source)
-    kept, places = choose(builder, table.collect_schema().names(), columns, time)
+    names = table.collect_schema().names()
+    kept, places = choose(builder, names, columns, time)
     row = 0
-    for batch in table.select(kept).collect_batches(chunk_size=BATCH, maintain_order=True):
+    for batch in table.select([names[i] for i in kept]).collect_batches(
+        chunk_size=BATCH, maintain_order=True
+    ):
         add_table(builder, batch, places, row)
         row += batch.height
     count = table.select(pl.len()).collect().item()
