@@ -144,6 +144,8 @@ def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: in
             missing = "source or target is missing"
             why = missing if not good[row] else builder.clock.problem(when[row])
             builder.bad(f"row {first_row + row}", why, table.row(row))
+        if not kept.any():
+            return
         ends = [end.filter(kept) for end in ends]
         weights, times = (None if x is None else x[kept] for x in (weights, times))
     builder.add(ends[0], ends[1], weights, times)

@@ -165,19 +165,20 @@ def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comment
 
     rows = list(_rows(builder, first, block, layout, comments))
     if rows:
-        ends = [
-            pl.Series([row[i] for row, _ in rows], dtype=pl.String) for i in (layout.source, layout.target)
-        ]
-        at = layout.weight
-        weights = None if at is None else np.asarray([_weight(row[at]) for row, _ in rows])
-        times = None if layout.time is None else np.asarray([time for _, time in rows])
-        builder.add(ends[0], ends[1], weights, times)
+        sources, targets, weights, times = zip(*rows, strict=True)
+        ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
+        builder.add(
+            ends[0],
+            ends[1],
+            None if layout.weight is None else np.asarray([_weight(text) for text in weights]),
+            None if layout.time is None else np.asarray(times),
+        )
 
 
 def _rows(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
-) -> Iterator[tuple[list[str], Time | None]]:
-    """The fields and the time of every edge, with an error or a count for every row that is none."""
+) -> Iterator[tuple[str, str, str, Time | None]]:
+    """Source, target, weight and time of every edge, with an error or a count for every row that is none."""
     for number, raw in _lines(first, block):
         where = f"line {number}"
         try:
@@ -198,7 +199,8 @@ def _rows(
             time = builder.clock.of(row[layout.time])
             problem = builder.clock.problem(row[layout.time]) if time is None else None
         if problem is None:
-            yield row, time
+            weight = "" if layout.weight is None else row[layout.weight]
+            yield row[layout.source], row[layout.target], weight, time
         else:
             builder.bad(where, problem, line)
 
