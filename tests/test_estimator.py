@@ -15,7 +15,7 @@ from timelike.datasets import cycle, duplication_divergence
 from timelike.likelihoods import LIKELIHOODS, LawLucas, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.recipes import recipe, variations
-from timelike.split import split_edges
+from timelike.splits import split_edges
 
 GENES = [
     ("lexA", "recA"),

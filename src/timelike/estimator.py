@@ -18,7 +18,7 @@ from timelike.checkpoint import Checkpointing
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding, Neighbour, Prediction
-from timelike.evaluate import LabelledPairs, same_nodes, score_pairs
+from timelike.evaluation import LabelledPairs, same_nodes, score_pairs
 from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
@@ -26,7 +26,7 @@ from timelike.model import Model
 from timelike.protocols import draw_non_edges
 from timelike.recipes import check_geometry, recipe, variations
 from timelike.sampling import Negatives
-from timelike.split import Split, split_edges
+from timelike.splits import Split, split_edges
 
 if TYPE_CHECKING:
     import polars
@@ -49,8 +49,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     validation is kept. (Not so with a checkpoint.)
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`
     seed, seeds     the first seed, and how many to train; the best by validation is kept
-    valid_fraction  share of the edges held out to choose the epoch, the seed and the geometry and to
-                    calibrate the probabilities; none if that were fewer than ten edges
+    valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
+                    the seed and the geometry and to calibrate the probabilities; none if that were fewer
+                    than ten edges
     calibrate       whether to calibrate
     checkpoint      a file to keep the run in and to resume from; with several runs, a file for each
     progress        a bar on stderr; None: if it is a terminal
@@ -249,7 +250,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             return known, None, known, "there are too few edges to validate on"
         if known.num_edges == known.num_nodes * (known.num_nodes - 1):
             return known, None, known, "there are no non-edges to validate on"
-        split = split_edges(known, self.valid_fraction, 0, self.seed, ratio=RATIO)
+        by = "edges" if known.times is None else "time"
+        split = split_edges(known, self.valid_fraction, 0, self.seed, ratio=RATIO, by=by)
         return split.train, split.valid, known, ""
 
     def _recipe(self, geometry: str) -> tuple[Model, Config]:

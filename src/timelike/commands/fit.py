@@ -17,7 +17,7 @@ from timelike.commands.reading import Edges, GraphOptions
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
 
 
@@ -38,8 +38,8 @@ class Fit:
     """The spacetime; auto tries those that suit the graph and keeps the best."""
 
     valid: Annotated[str | None, optional("FILE")] = None
-    """Edges to validate on: they choose the epoch and calibrate the probabilities, nothing is learned
-    from them."""
+    """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
+    nothing is learned from them."""
 
     valid_fraction: Annotated[float | None, optional("FLOAT")] = None
     """The share of EDGES to hold out for that; 0.1 if no --valid is given."""
@@ -61,7 +61,9 @@ class Fit:
 
         if self.valid is not None and self.valid_fraction is not None:
             raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
-        store.check_free(self.out)
+        if self.valid is not None and self.reading.time is not None:
+            raise ValueError("--valid and --time exclude each other; leave one out")
+        store.check_free(self.out, "--out")
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
         valid = None if self.valid is None else self._read_valid(graph, self.valid)
@@ -83,7 +85,7 @@ class Fit:
         """Validation edges, with as many drawn non-edges to each as in training."""
         import numpy as np
 
-        from timelike.evaluate import LabelledPairs
+        from timelike.evaluation import LabelledPairs
         from timelike.graph import DiGraph
         from timelike.protocols import draw_non_edges
 
