@@ -135,6 +135,18 @@ def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     return atan2(y, x), (x * inverse) * dy - (y * inverse) * dx
 
 
+def angle(y: Scalar, x: Scalar) -> Scalar:
+    """The angle φ of (x, y) in the quadrant x, y ≥ 0, not both 0: `atan2` that a CPU does eight at a time.
+
+    tan φ/2 = y/(x + √(x² + y²)), halved twice more, is below 0.2, where twelve terms of the series of
+    arctan are exact to 1e-18.
+    """
+    tan = y / (x + jnp.sqrt(x * x + y * y))
+    for _ in range(2):
+        tan = tan / (1 + jnp.sqrt(1 + tan * tan))
+    return 8 * tan * _horner(tan * tan, _ARCTAN_SERIES)
+
+
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
 def square_sum(x: Float[Array, "n"], start: int, stop: int) -> Float[Array, ""]:
     """Σ xᵢ² over start ≤ i < stop, with the derivative as one masked product instead of padded slices."""
@@ -178,7 +190,7 @@ def _arc(u: Scalar, w: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     positive = jnp.where(outside, u, 1.0)
     eta = jnp.log1p(positive + jnp.sqrt(positive) * jnp.sqrt(positive + 2))
     inside = jnp.where(outside | (u == 0), 1.0, -u)
-    theta = 2 * jnp.arctan2(jnp.sqrt(inside), sqrt(w))
+    theta = 2 * angle(jnp.sqrt(inside), sqrt(w))
     return eta, theta, positive, inside
 
 
@@ -242,6 +254,7 @@ def _series(first: float, ratio) -> tuple[float, ...]:  # type: ignore[no-untype
     return tuple(terms)
 
 
+_ARCTAN_SERIES = tuple((-1) ** n / (2 * n + 1) for n in range(12))
 _SLOPE_SERIES = _series(2.0, lambda n: -n / (2 * n + 1))
 _COS_SERIES = _series(1.0, lambda n: -1 / ((2 * n - 1) * (2 * n)))
 _SINC_SERIES = _series(1.0, lambda n: -1 / ((2 * n) * (2 * n + 1)))

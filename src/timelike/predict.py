@@ -22,8 +22,8 @@ from timelike.model import Model
 #: Listed pairs are scored this many at a time: their rows stay in the cache.
 LISTED = 1 << 16
 #: All pairs are scored in tiles of this many sources and targets: the targets' coordinates stay in
-#: the cache while the sources pass, and so does the tile of scores (2 MB).
-SOURCES, TARGETS = 1 << 7, 1 << 12
+#: the nearest cache while the sources pass (32 kB at d = 32), and the tile of scores (2 MB) in the next.
+SOURCES, TARGETS = 1 << 11, 1 << 8
 
 
 def listed(model: Model, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -97,7 +97,7 @@ def _tiles(model: Model, columns: Float[Array, "ambient nodes"]) -> Iterator[tup
     """log-probabilities of all pairs: (first source, first target, scores of a tile)."""
     nodes = columns.shape[1]
     rows, width = (min(most, _power_of_two(nodes)) for most in (SOURCES, TARGETS))
-    padded = jnp.pad(columns, ((0, 0), (0, -nodes % width)), mode="edge")
+    padded = jnp.pad(columns, ((0, 0), (0, -nodes % max(rows, width))), mode="edge")
     for source in range(0, nodes, rows):
         for target in range(0, nodes, width):
             tile = np.array(_tile(model, padded, source, target, rows, width))
