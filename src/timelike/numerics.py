@@ -136,15 +136,18 @@ def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 
 
 def angle(y: Scalar, x: Scalar) -> Scalar:
-    """The angle φ of (x, y) in the quadrant x, y ≥ 0, not both 0: `atan2` that a CPU does eight at a time.
+    """The angle of (x, y) in the quadrant x, y ≥ 0, not both 0: `atan2` that a CPU does eight at a time.
 
-    tan φ/2 = y/(x + √(x² + y²)), halved twice more, is below 0.2, where twelve terms of the series of
-    arctan are exact to 1e-18.
+    The nearest of 0, π/4 and π/2 and an arctangent of at most tan π/8, by its series: what 20 terms
+    leave out is below 1e-17, what 9 do in single precision below 1e-8.
     """
-    tan = y / (x + jnp.sqrt(x * x + y * y))
-    for _ in range(2):
-        tan = tan / (1 + jnp.sqrt(1 + tan * tan))
-    return 8 * tan * _horner(tan * tan, _ARCTAN_SERIES)
+    above = y > x
+    low, high = jnp.where(above, x, y), jnp.where(above, y, x)
+    steep = low > 0.41421356 * high
+    t = jnp.where(steep, low - high, low) / jnp.where(steep, low + high, high)
+    terms = 9 if jnp.finfo(jnp.result_type(t)).eps > 1e-8 else 20
+    found = jnp.where(steep, jnp.pi / 4, 0) + t * _horner(t * t, _ARCTAN_SERIES[:terms])
+    return jnp.where(above, jnp.pi / 2 - found, found)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1, 2))
@@ -254,7 +257,7 @@ def _series(first: float, ratio) -> tuple[float, ...]:  # type: ignore[no-untype
     return tuple(terms)
 
 
-_ARCTAN_SERIES = tuple((-1) ** n / (2 * n + 1) for n in range(12))
+_ARCTAN_SERIES = tuple((-1) ** n / (2 * n + 1) for n in range(20))
 _SLOPE_SERIES = _series(2.0, lambda n: -n / (2 * n + 1))
 _COS_SERIES = _series(1.0, lambda n: -1 / ((2 * n - 1) * (2 * n)))
 _SINC_SERIES = _series(1.0, lambda n: -1 / ((2 * n) * (2 * n + 1)))

@@ -151,4 +151,4 @@ def aligned(graph: DiGraph, nodes: int, names: Sequence[Hashable] | None, argume
     numbers = np.array([number.get(name, -1) for name in graph.names], np.int64)
     sources, targets = numbers[graph.sources], numbers[graph.targets]
     known = (sources >= 0) & (targets >= 0)
-    return DiGraph.from_arrays(sources[known], targets[known], nodes)
+    return DiGraph.from_arrays(sources[known], targets[known], nodes, names)
