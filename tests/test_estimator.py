@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from timelike import Config, DiGraph, Embedding, LabelledPairs, Model, Negatives, SpacetimeEmbedding, sweep
+from timelike import Config, DiGraph, LabelledPairs, Model, Negatives, SpacetimeEmbedding, sweep
 from timelike.auto import Task, candidates, choose, explain
 from timelike.datasets import cycle, duplication_divergence
 from timelike.given import read_graph

@@ -98,9 +98,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
-        self.trained_on_, unvalidated = hold_out(
-            read_graph(graph, self), valid, self.valid_fraction, self.seed
-        )
+        known = read_graph(graph, self)
+        self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed)
         names, why = [self.geometry], "as asked for"
         if self.geometry == "auto":
             description = self.graph_.describe(self.seed)
@@ -229,9 +228,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def _data(self) -> TrainedOn:
         check_is_fitted(self, "trained_on_")
         if self.trained_on_ is None:
-            raise ValueError(
-                "this model was saved without its training edges; load(path, graph=…) names them"
-            )
+            raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
         return self.trained_on_
 
     def _recipe(self, geometry: str) -> tuple[Model, Config]:

@@ -121,7 +121,7 @@ class DiGraph:
     def with_edges(
         self, edges: np.ndarray, num_nodes: int | None = None, names: Sequence[Hashable] | None = None
     ) -> DiGraph:
-        """This graph and the (n, 2) `edges` too, without weights; `num_nodes` and `names` if it grows."""
+        """A graph with the (n, 2) `edges` too, without weights; `num_nodes` and `names` if it grows."""
         count = self.num_nodes if num_nodes is None else num_nodes
         s, t = np.concatenate([np.stack([self.sources, self.targets]), np.transpose(edges)], axis=1)
         return DiGraph.from_arrays(s, t, count, self.names if names is None else names)
