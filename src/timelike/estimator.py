@@ -98,6 +98,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
+        self.trained_on_: TrainedOn | None
         known = read_graph(graph, self)
         self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed)
         names, why = [self.geometry], "as asked for"
@@ -198,7 +199,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         manifold, info = embedding.model.manifold, embedding.info
         self = cls(info.get("geometry", "auto"), likelihood=embedding.model.likelihood, dim=manifold.dim)
         self.embedding_ = embedding
-        self.geometry_, self.reason_ = info.get("geometry"), info.get("reason")
+        self.geometry_, self.reason_ = info.get("geometry", ""), info.get("reason", "")
         self.candidates_ = info.get("candidates", [])
         self.trained_on_ = store.load_trained_on(path, embedding)
         if graph is not None:
