@@ -76,13 +76,10 @@ class Config:
                 f"Config: patience is {self.patience} but the last epoch is kept; give valid pairs"
             )
         return Plan(
-            epochs=self.epochs,
             batch_size=self.batch_size,
-            burn_in=self.burn_in,
             negatives=self.negatives,
             optimizer=self.optimizer,
             select=select,
-            patience=self.patience,
             learn=self.learn,
         )
 

@@ -38,13 +38,10 @@ NAMED_CULPRITS = 3
 class Plan:
     """What is fixed when an epoch is compiled."""
 
-    epochs: int
     batch_size: int
-    burn_in: int
     negatives: Negatives
     optimizer: str
     select: str
-    patience: int | None
     learn: tuple[str, ...]
 
     def transformation(self) -> optax.GradientTransformation:
@@ -53,12 +50,15 @@ class Plan:
 
 
 class Numbers(NamedTuple):
-    """The continuous settings of one run; a sweep stacks them."""
+    """The settings of one run that may change without another compilation; a sweep stacks them."""
 
     model: Model
     learning_rate: Float[Array, ""]
     init_scale: Float[Array, ""]
     clip: Float[Array, ""]
+    epochs: Int[Array, ""]
+    burn_in: Int[Array, ""]
+    patience: Int[Array, ""]
     seed: Int[Array, ""]
 
 
@@ -138,7 +138,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
     key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
     epoch = state.epoch.astype(state.points.dtype)
-    rate = numbers.learning_rate * schedule(epoch, plan.epochs, plan.burn_in)
+    rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
     points, optimizer, learned, tally = _sweep_edges(plan, numbers.model, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
@@ -148,7 +148,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
     keep = state.alive & good
     moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
-    return _select(plan, moved._replace(alive=keep), report), report
+    return _select(plan, numbers, moved._replace(alive=keep), report), report
 
 
 def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
@@ -160,13 +160,11 @@ def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
     return jnp.stack([jnp.where(node < none, node, -1) for node in found[1:]])
 
 
-def _select(plan: Plan, state: State, report: Report) -> State:
+def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State:
     """Remember the best epoch by the chosen score; run out of patience when it is too long ago."""
     scores = {"valid": report.valid_ap, "test": report.test_ap, "last": state.epoch.astype(report.loss.dtype)}
     better = state.alive & (scores[plan.select] > state.best_score)
-    alive = state.alive
-    if plan.patience is not None:
-        alive &= better | (state.epoch - jnp.maximum(state.best_epoch, plan.burn_in) < plan.patience)
+    waited = state.epoch - jnp.maximum(state.best_epoch, numbers.burn_in)
     best_points, best_reals = jax.tree.map(
         lambda new, old: jnp.where(better, new, old),
         (state.points, state.learned.reals),
@@ -177,7 +175,7 @@ def _select(plan: Plan, state: State, report: Report) -> State:
         best_reals=best_reals,
         best_score=jnp.where(better, scores[plan.select], state.best_score),
         best_epoch=jnp.where(better, state.epoch, state.best_epoch),
-        alive=alive,
+        alive=state.alive & (better | (waited < numbers.patience)),
     )
 
 

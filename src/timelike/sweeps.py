@@ -101,7 +101,7 @@ def sweep(
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
             saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
             state, history = _run_chunk(plan, numbers, data, graph.num_nodes, saver, bar)
-            rows += _rows(plan, chunk, state, history)
+            rows += _rows(config, chunk, state, history)
             scores = _scores(plan, state, history)
             lane = int(np.argmax(scores))
             if best is None or scores[lane] > best[0]:
@@ -168,22 +168,23 @@ def _run_chunk(
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
     parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]
     start, epoch_of = _vmapped(plan, num_nodes)
+    epochs = int(lanes[0].epochs)
     states, history = [start(numbers) for numbers in parts], []
     stored = saver.load(states)
     if stored is not None:
         states, history = stored.state, unstack_history(stored.history)
         bar.update(len(history))
     with note_signals() as caught:
-        while len(history) < plan.epochs and any(np.asarray(state.alive).any() for state in states):
+        while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
             results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
             states = [state for state, _ in results]
             history.append(_join([jax.device_get(report) for _, report in results], len(lanes)))
             bar.update()
             if caught:
                 saver.save(states, stack_history(history))
-                raise InterruptedTraining(saver.farewell(caught[0], len(history), plan.epochs), None)
+                raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
             saver.save_if_due(states, history, stack_history)
-    bar.update(plan.epochs - len(history))
+    bar.update(epochs - len(history))
     saver.save(states, stack_history(history))
     return _join([jax.device_get(state) for state in states], len(lanes)), stack_history(history)
 
@@ -210,12 +211,12 @@ def _vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
 
 
 def _rows(
-    plan: Plan, chunk: list[dict[str, Any]], state: State, history: dict[str, np.ndarray]
+    config: Config, chunk: list[dict[str, Any]], state: State, history: dict[str, np.ndarray]
 ) -> list[dict[str, Any]]:
     rows = []
     for lane, settings in enumerate(chunk):
         reached, best = int(state.epoch[lane]), int(state.best_epoch[lane])
-        status = "finished" if reached == plan.epochs else "stopped early"
+        status = "finished" if reached == config.epochs else "stopped early"
         if not state.alive[lane] and diverged(history["loss"], history["culprits"])[:, lane].any():
             status = f"diverged in epoch {reached + 1}"
         at = max(best - 1, 0)

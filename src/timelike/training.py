@@ -35,6 +35,9 @@ SELECTED_BY = {
     "last": "last epoch",
 }
 
+#: As many epochs as no run has.
+NEVER = 2**31 - 1
+
 
 class DivergedError(ArithmeticError):
     """Training met a number that is not finite; `embedding` is the best of the epochs before."""
@@ -153,14 +156,18 @@ def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> Labelled
 
 
 def make_numbers(model: Model, config: Config) -> Numbers:
-    """The continuous settings as arrays: another value is not another compilation."""
+    """Settings as arrays: another value is not another compilation."""
     f = partial(jnp.asarray, dtype=jnp.result_type(float))
+    i = partial(jnp.asarray, dtype=jnp.int32)
     return Numbers(
-        jax.tree.map(f, model),
-        f(config.learning_rate),
-        f(config.init_scale),
-        f(config.clip),
-        jnp.asarray(config.seed),
+        model=jax.tree.map(f, model),
+        learning_rate=f(config.learning_rate),
+        init_scale=f(config.init_scale),
+        clip=f(config.clip),
+        epochs=i(config.epochs),
+        burn_in=i(config.burn_in),
+        patience=i(NEVER if config.patience is None else config.patience),
+        seed=i(config.seed),
     )
 
 

@@ -11,7 +11,7 @@ from timelike.sampling import Negatives
 
 
 def make_plan(optimizer, batch_size, pairs):
-    return engine.Plan(1, batch_size, 0, Negatives(uniform=pairs - 1), optimizer, "last", None, ())
+    return engine.Plan(batch_size, Negatives(uniform=pairs - 1), optimizer, "last", ())
 
 
 def start(plan, points):

@@ -53,7 +53,7 @@ def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
     assert len(first) <= 16  # two that matter, and the copying of arguments to the device
     model = Model(Minkowski(3), TripleFermiDirac(tau1=0.3, tau2=0.1, alpha=0.1, k=0.9))
     with compilations() as second:
-        learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0)
+        learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0, epochs=3, burn_in=1, patience=2)
     assert not second
     assert training._compiled(SHORT.plan(True, True))._cache_size() == 1
 
