@@ -13,7 +13,7 @@ from embeddings import MODELS, make, make_model
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl
-from timelike import Embedding, Model
+from timelike import Embedding, Model, store
 from timelike.calibration import Calibration
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
@@ -289,3 +289,10 @@ def test_a_stored_model_of_schema_1_still_loads():
     np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)
     raw = dataclasses.replace(embedding, calibration=None).prob(sources, targets)
     np.testing.assert_allclose(raw, expected["raw"], rtol=1e-5)
+    data = store.load_trained_on(FIXTURE / "model", embedding)
+    assert [*map(list, zip(data.graph.sources, data.graph.targets, data.graph.weights, strict=True))] == (
+        expected["edges"]
+    )
+    valid = np.stack([data.valid.sources, data.valid.targets], axis=1)
+    assert valid[np.asarray(data.valid.labels)].tolist() == expected["valid"]
+    assert data.known.num_edges == len(expected["edges"]) + len(expected["valid"])
