@@ -260,7 +260,7 @@ def test_seeds_and_variations_keep_the_best(graph):
         several.graph_,
         recipe("minkowski", 3)[0],
         Config(**{**best["config"], "negatives": Negatives(uniform=4), "seed": 0}),
-        {"tau1": grid["tau1"], "tau2": grid["tau2"]},
+        {name: values for name, values in grid.items() if name != "learning_rate"},
         seeds=2,
         valid=several.valid_,
         progress=False,

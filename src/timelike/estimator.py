@@ -44,7 +44,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     epochs, batch_size, learning_rate
                     None: as `timelike.recipes.recipe` says for this geometry and graph. Without a learning
                     rate a small graph gets a few, with a few temperatures, in one program: the best by
-                    validation is kept. (Not so with a checkpoint.)
+                    validation is kept
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     valid_fraction  share of the edges held out to choose the epoch, the seed and the geometry and to
@@ -252,7 +252,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         grid = variations(model, config, self.graph_)
         fixed = set() if self.learning_rate is None else {"learning_rate"}
         if isinstance(self.likelihood, Likelihood):
-            fixed |= {"tau", "tau1", "tau2"}
+            fixed |= {"tau", "tau1", "tau2", "alpha"}
         return {name: values for name, values in grid.items() if name not in fixed}
 
     def __sklearn_tags__(self) -> Any:

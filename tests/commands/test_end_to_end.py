@@ -16,7 +16,7 @@ from small_files import QUICK
 from timelike import Embedding
 
 COMMAND = [sys.executable, "-m", "timelike.cli"]
-EPOCHS = 600
+EPOCHS = 200
 FIT = ["fit", "edges.tsv", *QUICK, "--epochs", str(EPOCHS)]
 
 
