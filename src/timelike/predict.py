@@ -6,6 +6,7 @@ ranked by node number.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 
@@ -83,8 +84,8 @@ def best_pairs(
     scores, keys = np.zeros(0, columns.dtype), np.zeros(0, np.int64)
     for source, target, tile in _tiles(model, columns):
         _leave_out(tile, source, target, without)
-        bar = scores[-1] if scores.size == count else -np.inf
-        at = np.flatnonzero((tile >= bar) & (tile > -np.inf))
+        full = scores.size == count
+        at = np.flatnonzero(tile >= scores[-1] if full else tile > -np.inf)
         a, b = np.divmod(at, tile.shape[1])
         scores = np.concatenate([scores, tile.reshape(-1)[at]])
         keys = np.concatenate([keys, (a + source) * nodes + b + target])
@@ -94,14 +95,20 @@ def best_pairs(
 
 
 def _tiles(model: Model, columns: Float[Array, "ambient nodes"]) -> Iterator[tuple[int, int, np.ndarray]]:
-    """log-probabilities of all pairs: (first source, first target, scores of a tile)."""
+    """log-probabilities of all pairs: (first source, first target, scores of a tile).
+
+    The next tile is on its way while the caller looks at one.
+    """
     nodes = columns.shape[1]
     rows, width = (min(most, _power_of_two(nodes)) for most in (SOURCES, TARGETS))
     padded = jnp.pad(columns, ((0, 0), (0, -nodes % max(rows, width))), mode="edge")
-    for source in range(0, nodes, rows):
-        for target in range(0, nodes, width):
-            tile = np.array(_tile(model, padded, source, target, rows, width))
-            yield source, target, tile[: nodes - source, : nodes - target]
+    starts = range(0, nodes, rows), range(0, nodes, width)
+    found = (_tile(model, padded, *start, rows, width) for start in itertools.product(*starts))
+    tile = next(found, None)
+    for source, target in itertools.product(*starts):
+        ahead = next(found, None)
+        yield source, target, np.array(tile)[: nodes - source, : nodes - target]
+        tile = ahead
 
 
 @partial(jax.jit, static_argnames=("rows", "width"))

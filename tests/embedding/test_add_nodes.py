@@ -42,6 +42,7 @@ def test_same_seed_same_points():
     assert (other[20:] != first[20:]).any()
 
 
+@pytest.mark.long
 def test_new_points_lie_on_the_manifold():
     embedding = make(make_model("de-sitter"), nodes=20)
     found = embedding.add_nodes([(20, 1), (2, 21), (21, 22), (22, 20)], Config(epochs=30))

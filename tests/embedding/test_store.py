@@ -58,7 +58,7 @@ def test_numbers_and_counts_come_back(model, tmp_path):
 
 
 def test_learned_numbers_come_back(tmp_path):
-    model = tl.from_real(tl.to_real(make_model("anti-de-sitter")))
+    model = tl.from_real(tl.to_real(make_model("cylindrical-minkowski")))
     embedding = make(model, nodes=6)
     embedding.save(tmp_path / "model")
     again = Embedding.load(tmp_path / "model")
@@ -67,6 +67,7 @@ def test_learned_numbers_come_back(tmp_path):
     np.testing.assert_array_equal(again.log_prob(*pairs), embedding.log_prob(*pairs))
 
 
+@pytest.mark.long
 def test_a_trained_model_comes_back(tmp_path):
     graph = tl.datasets.duplication_divergence(1, nodes=20)
     embedding = tl.train(graph, make_model(), tl.Config(epochs=2), progress=False)
