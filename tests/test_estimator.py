@@ -133,7 +133,7 @@ def test_mistakes_are_one_line_that_says_what_is_wrong(settings, given, message)
 def test_the_same_seed_gives_the_same_embedding(graph, fitted):
     again = clone(fitted).fit(graph)
     np.testing.assert_array_equal(again.embedding_.points, fitted.embedding_.points)
-    other = clone(fitted).set_params(seed=1).fit(graph)
+    other = clone(fitted).set_params(seed=1).fit(fitted.graph_, valid=fitted.valid_)
     assert not np.array_equal(other.embedding_.points, fitted.embedding_.points)
     assert other.get_params()["seed"] == 1
 
@@ -251,10 +251,11 @@ def test_a_complete_graph_has_no_non_edges_to_validate_on():
     assert "no non-edges" in found.reason_
 
 
-def test_seeds_and_variations_keep_the_best(graph):
-    several = SpacetimeEmbedding("minkowski", **{**PLAIN, "likelihood": None}, seeds=2).fit(graph)
+def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_path):
+    settings = {**PLAIN, "likelihood": None, "seeds": 2, "checkpoint": tmp_path / "run.ckpt"}
+    several = SpacetimeEmbedding("minkowski", **settings).fit(graph)
     best = several.embedding_.info
-    assert best["config"]["learning_rate"] == 0.03  # as given, so only the temperature varies
+    assert best["config"]["learning_rate"] == 0.03  # as given, so only the likelihood varies
     grid = variations(*recipe("minkowski", 3), graph)
     rows = sweep(
         several.graph_,
@@ -266,13 +267,9 @@ def test_seeds_and_variations_keep_the_best(graph):
         progress=False,
     ).rows
     assert best["valid_ap"] == pytest.approx(max(row["valid_ap"] for row in rows))
-
-
-def test_seeds_share_a_checkpoint(graph, tmp_path):
-    first = small(seeds=2, checkpoint=tmp_path / "run.ckpt").fit(graph)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.ckpt"]
-    again = small(seeds=2, checkpoint=tmp_path / "run.ckpt").fit(graph)  # nothing left to train
-    np.testing.assert_array_equal(first.embedding_.points, again.embedding_.points)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]
+    again = SpacetimeEmbedding("minkowski", **settings).fit(graph)  # nothing left to train
+    np.testing.assert_array_equal(several.embedding_.points, again.embedding_.points)
 
 
 # Recipes
