@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test long dev check docs figures bench clean
+.PHONY: help demo test long dev check docs figures bench results clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -45,6 +45,9 @@ figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
 
 bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/results
 	$(BIN)/python -m benchmarks
+
+results: $(VENV)/.docs  ## write README and docs/results.md anew from experiments/results
+	$(BIN)/python -m experiments.page
 
 clean:  ## remove everything that the targets made
 	rm -rf $(VENV) docs/_build demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -194,17 +194,6 @@ def test_atan2(dtype):
     np.testing.assert_allclose(dx[moderate], (-y / r2)[moderate], rtol=1e-5)
 
 
-def test_angle_of_a_quadrant(dtype):
-    """As atan2, also on the axes, at the seams tan π/8 and tan 3π/8, and with its slopes."""
-    ratio = np.concatenate([spread(-15, 15), np.repeat([np.sqrt(2) - 1, 1, np.sqrt(2) + 1], 3)]).astype(dtype)
-    ratio[-9:] *= np.tile(np.asarray([1 - 1e-6, 1, 1 + 1e-6], dtype), 3)
-    y, x = np.append(ratio, [0, 3]).astype(dtype), np.append(np.ones_like(ratio), [2, 0]).astype(dtype)
-    value, slopes = each(jax.value_and_grad(numerics.angle, (0, 1)))(y, x)
-    want = np.arctan2(y.astype(np.longdouble), x.astype(np.longdouble)).astype(float)
-    np.testing.assert_allclose(value, want, rtol=2 * np.finfo(dtype).eps)
-    np.testing.assert_allclose(slopes[0], x / (x**2 + y**2), rtol=20 * np.finfo(dtype).eps, atol=1e-30)
-
-
 def test_difference_of_squares_loses_nothing_on_the_cone(dtype):
     """In one space dimension: x and t one to three units in the last place apart."""
     x = np.abs(np.random.default_rng(0).normal(size=200) * 100).astype(dtype)

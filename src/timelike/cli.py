@@ -22,6 +22,7 @@ from timelike.commands.export import Export
 from timelike.commands.fit import Fit
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
+from timelike.commands.reproduce import Reproduce
 from timelike.commands.sweep import Sweep
 
 ABOUT = """Directed graph embeddings in spacetimes.
@@ -101,6 +102,7 @@ COMMANDS: dict[str, type[Command]] = {
     "export": Export,
     "datasets": Datasets,
     "sweep": Sweep,
+    "reproduce": Reproduce,
 }
 
 

@@ -19,9 +19,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike._struct import reals_of, with_reals
 from timelike.evaluate import LabelledPairs, average_precision, log_probs
-from timelike.manifolds.base import Separation
 from timelike.model import Model
-from timelike.numerics import SATURATION, once
+from timelike.numerics import SATURATION
+from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import OPTIMIZERS, Learned, Step, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives, Shuffle, draw_examples
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
@@ -262,14 +262,8 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     nodes, weights = batch
     rows = get_rows(points, nodes)
     if plan.learn:
-
-        def loss(reals: dict[str, Array]) -> Array:
-            return -jnp.sum(weights * batch_loss(with_reals(model, reals), weights, rows)[0])
-
-        model, learned = (
-            with_reals(model, learned.reals),
-            learned.step(jax.grad(loss)(learned.reals), step.learning_rate),
-        )
+        slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
+        model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     slots, own, covectors = sum_repeated(slots, nodes, covectors)
     rows = rows if own.shape == nodes.shape else points
@@ -278,29 +272,3 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     )
     carry = (set_rows(points, own, new_rows), set_state(optimizer, own, new_state), learned, slots)
     return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
-
-
-def batch_loss(
-    model: Model, weights: Float[Array, "pairs batch"], rows: Float[Array, "rows ambient"]
-) -> tuple[Float[Array, "pairs batch"], Float[Array, "rows ambient"]]:
-    """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
-
-    The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
-    a → b; padding has w = 0. `rows` holds the sources of all pairs, then the targets; the first pair
-    of an example is the positive. The derivative goes in two stages, loss → separations → rows,
-    with a barrier between numbers per pair and numbers per coordinate.
-    """
-    positive = jnp.arange(weights.shape[0])[:, None] == 0
-
-    def separations(rows: Array) -> Separation:
-        sources, targets = jnp.reshape(rows, (2, *weights.shape, -1))
-        return jax.vmap(jax.vmap(model.manifold.separation))(sources, targets)
-
-    def loss(separation: Separation) -> tuple[Array, Array]:
-        log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
-        log_likelihoods = jnp.where(positive, log_prob, log_prob_not)
-        return -jnp.sum(weights * log_likelihoods), log_likelihoods
-
-    separation, pull_back = jax.vjp(separations, rows)
-    slopes, log_likelihoods = jax.grad(loss, has_aux=True)(separation)
-    return log_likelihoods, pull_back(jax.tree.map(once, slopes))[0]

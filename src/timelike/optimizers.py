@@ -87,11 +87,11 @@ def update_rows(
         size = step.learning_rate * clipped
         size *= _shorten(size * norms, MAX_STEP)
         tangents = -once(size)[:, None] * gradients
-        return jax.vmap(manifold.exp)(points, tangents), state, norms
+        return jax.vmap(manifold.step)(points, tangents), state, norms
     directions, state = optimizer.update(once(clipped)[:, None] * gradients, state, points)
     tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
     tangents = once(_shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
-    new_points = jax.vmap(manifold.exp)(points, tangents)
+    new_points = jax.vmap(manifold.step)(points, tangents)
     return new_points, _transport_momenta(manifold, points, new_points, state), norms
 
 

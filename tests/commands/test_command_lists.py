@@ -10,9 +10,11 @@ from timelike import plot, protocols
 from timelike.cli import COMMANDS, main
 from timelike.commands import evaluate, export, options
 from timelike.commands import plot as plot_command
+from timelike.commands import reproduce as reproduce_command
 from timelike.export import FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
+from timelike.reproduce.groups import GROUPS
 
 
 @pytest.mark.parametrize(
@@ -23,6 +25,7 @@ from timelike.manifolds import MANIFOLDS
         (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
         (export.Format, FORMATS),
+        (reproduce_command.What, ["list", "all", *GROUPS]),
     ],
 )
 def test_choices_are_complete(choices, known):
@@ -49,7 +52,7 @@ def test_help_teaches(command, capsys, monkeypatch):
     assert not stop.value.code
     text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
     assert f"Example: timelike {command} " in text
-    positional = {"edges", "model"} if command != "evaluate" else {"model"}
+    positional = {"edges", "model", "what"} if command != "evaluate" else {"model"}
     for name in option_names(COMMANDS[command]):
         shown = name.upper() if name in positional else f"--{name.replace('_', '-')}"
         explained = rf"{shown}( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"

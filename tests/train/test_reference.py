@@ -13,6 +13,7 @@ from timelike import engine
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS
 
 NODES, DIM, BATCH, PAIRS, STEPS = 12, 3, 5, 4, 100
@@ -68,7 +69,7 @@ TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_repeat
 
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {
-    "batch_loss": jax.jit(engine.batch_loss),
+    "batch_loss": jax.jit(batch_loss),
     "update_rows": jax.jit(engine.update_rows, static_argnums=1),
     **{name: jax.jit(getattr(engine, name)) for name in TABLE_FUNCTIONS},
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -70,15 +71,11 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     no name occurs twice. The challenge names more transcription factors than have edges; those
     outside the network are left out of `regulators`.
     """
-    import polars as pl
-
     if network not in FILES:
         raise ValueError(f"network is {network!r}; it must be one of {', '.join(FILES)}")
     gold, genes, factors = (locate(file, data_dir) for file in FILES[network])
-    read = partial(pl.read_csv, separator="\t", has_header=False, comment_prefix="#")
-    number = pl.col("regulator", "target").str.strip_prefix("G").cast(pl.Int32)
-    rows = read(gold, new_columns=["regulator", "target", "label"]).with_columns(number).to_numpy()
-    names = read(genes, new_columns=["id", "name"])["name"].to_list()
+    rows = np.array([[int(cell.removeprefix("G")) for cell in line] for line in _lines(gold)])
+    names = [name for _, name in _lines(genes)]
     listed = np.array([int(line.removeprefix("G")) for line in factors.read_text().split()])
     linked = rows[:, 2] == 1
     ids = np.unique(rows[linked, :2])
@@ -86,3 +83,9 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     sources, targets = pairs[linked].T
     graph = DiGraph.from_arrays(sources, targets, names=[names[i - 1] for i in ids])
     return Dream5(graph, pairs[~linked], np.flatnonzero(np.isin(ids, listed)).astype(np.int32))
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """The cells of each line that is no comment; plain text, so that no reader of tables is needed."""
+    with open(path, encoding="utf-8") as file:
+        yield from (line.split() for line in file if not line.startswith("#"))

@@ -1,0 +1,96 @@
+"""The ablation: metric, topology and likelihood apart, on ten duplication-divergence graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from timelike.reproduce.link_prediction import PROTOCOLS, tasks_of
+from timelike.reproduce.row import load_rows
+from timelike.reproduce.tables import by_dimension, flat, markdown
+from timelike.reproduce.task import Options, Report, Result, Task
+
+ABOUT = "seven combinations of manifold and likelihood on ten duplication-divergence graphs (box plots)"
+
+#: What is added → (with it, without it).
+CONTRIBUTIONS = {
+    "circle of time, Minkowski": ("m7", "m5"),
+    "circle of time, Euclidean": ("m4", "m1"),
+    "negative intervals, on a line": ("m5", "m1"),
+    "negative intervals, on a circle": ("m7", "m4"),
+    "direction (TFD instead of FD), Euclidean": ("m1", "m3"),
+}
+TITLES = {"paper": "Paper's protocol (best test epoch)", "honest": "Honest protocol (validation chooses)"}
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    """Every row of the ablation."""
+    for row in load_rows("ablation"):
+        yield from tasks_of(row, options)
+
+
+def report(results: list[Result], folder: Path) -> Report:
+    """Tables by protocol, what each ingredient adds on every graph, and box plots."""
+    results.sort(key=lambda r: (r.about["row"], r.about["dim"]))
+    parts = [
+        "# Ablation",
+        "Duplication-divergence graphs with exactly the paper's 1,026 edges; average precision in percent, "
+        "median ± standard deviation over graphs and seeds; the paper's, for its one graph, in brackets.",
+    ]
+    for protocol in PROTOCOLS:
+        mine = [r for r in results if r.about["protocol"] == protocol]
+        if mine:
+            runs = len(mine[0].found["scores"])
+            graphs = len(set(mine[0].found["graphs"]))
+            parts += [f"## {TITLES[protocol]}", f"{runs} runs on {graphs} graphs:", by_dimension(mine)]
+            parts += [
+                "What each ingredient adds: median over graphs; on how many it helps.",
+                _added(mine),
+            ]
+            _boxes(mine, TITLES[protocol], folder / f"ablation-{protocol}.png")
+            parts.append(f"![Box plots: {TITLES[protocol]}.](ablation-{protocol}.png)")
+    return Report("\n\n".join(parts), [flat(r) for r in results])
+
+
+def _by_graph(result: Result) -> np.ndarray:
+    """The median score of each graph."""
+    graphs, scores = np.array(result.found["graphs"]), np.array(result.found["scores"])
+    return np.array([np.median(scores[graphs == graph]) for graph in np.unique(graphs)])
+
+
+def _added(results: Sequence[Result]) -> str:
+    cell = {(r.about["row"], r.about["dim"]): _by_graph(r) for r in results}
+    dims = sorted({r.about["dim"] for r in results})
+    body = []
+    for what, (having, lacking) in CONTRIBUTIONS.items():
+        line = [f"{what} ({having.upper()} − {lacking.upper()})"]
+        for dim in dims:
+            if (having, dim) in cell and (lacking, dim) in cell:
+                gain = cell[having, dim] - cell[lacking, dim]
+                line.append(f"{np.median(gain):+.1f} ({np.sum(gain > 0)}/{len(gain)})")
+            else:
+                line.append("–")
+        body.append(line)
+    return markdown(["", *(f"d = {dim}" for dim in dims)], body)
+
+
+def _boxes(results: Sequence[Result], title: str, path: Path) -> None:
+    """One panel for each dimension, one box for each model: quartiles and all runs."""
+    from timelike.plot.style import PAGE, panels, styled
+
+    dims = sorted({r.about["dim"] for r in results})
+    with styled():
+        figure, grid = panels(1, len(dims), width=PAGE, height=2.4)
+        for axes, dim in zip(grid.flat, dims, strict=True):
+            mine = [r for r in results if r.about["dim"] == dim]
+            boxes = [r.found["scores"] for r in mine]
+            axes.boxplot(boxes, widths=0.6, medianprops={"color": "#D55E00"}, flierprops={"markersize": 2})
+            axes.set_xticks(range(1, len(mine) + 1), [r.about["row"].upper() for r in mine], fontsize=6)
+            axes.set_title(f"d = {dim}", loc="left")
+            axes.sharey(grid.flat[0])
+        grid.flat[0].set_ylabel("average precision (%)")
+        figure.suptitle(title, fontsize=9)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=150, metadata={"Software": None})

@@ -1,0 +1,27 @@
+"""The one list of groups of experiments: name → module, loaded when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from timelike.reproduce.task import Group
+
+GROUPS = ("cyclic", "ablation", "toys", "figures", "grid")
+
+#: What `all` leaves out: the grids take longer than everything else together.
+NOT_IN_ALL = ("grid",)
+
+
+def load_group(name: str) -> Group:
+    """The module of a group."""
+    return cast(Group, importlib.import_module(f"timelike.reproduce.{name}"))
+
+
+def chosen(what: str) -> list[str]:
+    """The groups that a name stands for."""
+    if what == "all":
+        return [name for name in GROUPS if name not in NOT_IN_ALL]
+    if what not in GROUPS:
+        raise ValueError(f"there is no group {what!r} to reproduce; there are all, {', '.join(GROUPS)}")
+    return [what]

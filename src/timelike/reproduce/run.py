@@ -1,0 +1,104 @@
+"""Plan what is to be computed, leave out what is finished, and write the reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from timelike.reproduce.groups import chosen, load_group
+from timelike.reproduce.task import Options, Report, Result
+from timelike.reproduce.work import Work, command, compute, write
+
+
+def reproduce(
+    what: str,
+    options: Options,
+    out: Path,
+    *,
+    only: Collection[str] = (),
+    resume: bool = False,
+    jobs: int = 1,
+    say: Callable[[str], None] = lambda text: print(text, file=sys.stderr, flush=True),
+) -> dict[str, Report]:
+    """Compute the groups that `what` stands for in `jobs` processes; write reports into `out`. By group.
+
+    `only` takes the tasks that have all of these texts in their names. After an interruption there
+    are reports of what was finished, and `resume` goes on.
+    """
+    asked = command()
+    plan = {
+        name: [
+            Work(task, out / name / f"{task.name}.json", asked)
+            for task in load_group(name).tasks(options)
+            if all(text in task.name for text in only)
+        ]
+        for name in chosen(what)
+    }
+    works = [work for some in plan.values() for work in some]
+    if not works:
+        texts = " and ".join(only)
+        raise ValueError(f"nothing to do: of {what}, no task in these dimensions has {texts} in its name")
+    todo = [work for work in works if not work.finished()]
+    if len(todo) < len(works) and not resume:
+        finished = len(works) - len(todo)
+        raise ValueError(f"{out} has {finished} finished tasks; --resume goes on, or name another --out")
+    number = len(works) - len(todo)
+    try:
+        for work, made in compute(todo, jobs):
+            number += 1
+            say(f"[{number}/{len(works)}] {work.file.relative_to(out)}: {made['seconds']:.1f} s")
+    except KeyboardInterrupt:
+        for name in plan:
+            write_report(name, out)
+        message = f"stopped after {number} of {len(works)} tasks, which are kept; --resume goes on"
+        raise KeyboardInterrupt(message) from None
+    return {name: write_report(name, out) for name in plan}
+
+
+def load_results(folder: Path) -> list[Result]:
+    """All finished tasks of a group: from its folder, or from the file `<group>.json` that collects them."""
+    if folder.is_file():
+        return [Result(**result) for result in json.loads(folder.read_text("utf-8"))]
+    return [Result(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.json"))]
+
+
+def write_report(name: str, out: Path) -> Report:
+    """Markdown, CSV, JSON and pictures of all that is finished in a group."""
+    results = load_results(out / name)
+    report = load_group(name).report(list(results), out)
+    write(out / f"{name}.md", f"{report.markdown.rstrip()}\n\n{how(results)}\n")
+    write(out / f"{name}.csv", _csv(report.rows))
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    write(out / f"{name}.json", "[\n" + ",\n".join(lines) + "\n]\n")
+    return report
+
+
+def how(results: Iterable[Result]) -> str:
+    """One sentence: when, on what, by which command, how long."""
+    made = [result.made for result in results]
+    if not made:
+        return "Nothing has been computed yet."
+    dates = sorted({m["date"][:10] for m in made})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    devices = " and ".join(sorted({m["device"] for m in made}))
+    commands = " and ".join(f"`{c}`" for c in sorted({m["command"] for m in made}))
+    seconds = sum(m["seconds"] for m in made)
+    versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
+    return (
+        f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {seconds / 60:.1f} minutes, "
+        f"one after the other ({versions})."
+    )
+
+
+def _csv(rows: list[dict[str, Any]]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,95 @@
+"""Markdown tables of scores: models down, dimensions across, the published number beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from timelike.reproduce.task import Result
+
+
+def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """A table; the first column is text, the others numbers."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
+
+
+def score(found: dict[str, Any], best: bool = False) -> str:
+    """Median ± spread, the best of a column in bold."""
+    text = f"{found['median']:.1f} ± {found['spread']:.1f}"
+    return f"**{text}**" if best else text
+
+
+def by_dimension(results: Sequence[Result]) -> str:
+    """Results that differ in title and dimension alone; published numbers in brackets where there are any."""
+    dims = sorted({r.about["dim"] for r in results})
+    titles = list(dict.fromkeys(r.about["title"] for r in results))
+    cell = {(r.about["title"], r.about["dim"]): r for r in results}
+    top = {d: max(r.found["median"] for r in results if r.about["dim"] == d) for d in dims}
+    body = []
+    for title in titles:
+        line = [title]
+        for d in dims:
+            result = cell.get((title, d))
+            if result is None:
+                line.append("–")
+                continue
+            text = score(result.found, result.found["median"] == top[d])
+            known = result.about["published"]
+            line.append(f"{text} [{known[0]:.1f} ± {known[1]:.1f}]" if known else text)
+        body.append(line)
+    return markdown(["", *(f"d = {d}" for d in dims)], body)
+
+
+def choices(results: Sequence[Result]) -> str:
+    """What was chosen where there were several candidates: training negatives, settings, best epoch."""
+    dims = sorted({r.about["dim"] for r in results})
+    body = []
+    for title in dict.fromkeys(r.about["title"] for r in results):
+        mine = {r.about["dim"]: r for r in results if r.about["title"] == title}
+        body.append([title, *(_choice(mine[d]) if d in mine else "–" for d in dims)])
+    return markdown(["", *(f"d = {d}" for d in dims)], body)
+
+
+def _choice(result: Result) -> str:
+    several = [name for name, values in result.about["candidates"].items() if len(values) > 1]
+    words = [f"{name} {result.found['settings'][name]:g}" for name in several]
+    if len(result.about["training_negatives"]) > 1:
+        words.insert(0, result.found["training_negatives"])
+    return ", ".join([*words, f"epoch {result.found['best_epoch']:g}"])
+
+
+def flat(result: Result) -> dict[str, Any]:
+    """A result as one row of a CSV file."""
+    about, found = result.about, result.found
+    published = about["published"] or [None, None]
+    names = ("dataset", "title", "dim", "protocol", "negatives", "seeds")
+    return {
+        **{name: about[name] for name in names},
+        **{name: found[name] for name in ("median", "spread", "best_epoch", "diverged")},
+        "published": published[0],
+        "published_spread": published[1],
+        "settings": " ".join(f"{k}={v:g}" for k, v in found["settings"].items()),
+        "seconds": result.made["seconds"],
+        "cpu_seconds": result.made["cpu_seconds"],
+    }
+
+
+def is_riemannian(result: Result) -> bool:
+    """Whether this is a row to be beaten: one without time."""
+    return bool(result.about["likelihood"] == "fermi-dirac")
+
+
+def below_published(results: Iterable[Result]) -> list[Result]:
+    """Spacetimes below the published median less its spread."""
+    compared = [r for r in results if r.about["published"] and not is_riemannian(r)]
+    return [r for r in compared if r.found["median"] < r.about["published"][0] - r.about["published"][1]]
+
+
+def below_riemannian(results: Sequence[Result]) -> list[Result]:
+    """Spacetimes that do not beat both Riemannian rows of the same table and dimension."""
+    best: dict[int, float] = {}
+    for r in filter(is_riemannian, results):
+        best[r.about["dim"]] = max(best.get(r.about["dim"], 0.0), r.found["median"])
+    others = [r for r in results if not is_riemannian(r)]
+    return [r for r in others if r.found["median"] <= best.get(r.about["dim"], 0.0)]

@@ -1,0 +1,118 @@
+"""The toy graphs: what each geometry can and cannot hold, as numbers and as figures 2, 3 and 4."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timelike.reproduce.row import Row, load_rows
+from timelike.reproduce.tables import markdown
+from timelike.reproduce.task import Options, Report, Result, Task
+from timelike.reproduce.toy_pictures import draw_toys
+
+ABOUT = "tripartite graph, chain and closure, five-node cycle: NLL, edge probabilities and pictures"
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    """Every toy in two dimensions."""
+    for row in load_rows("toys"):
+        seeds = options.seeds_of(row)
+        about = {
+            "row": row.name,
+            "title": row.title,
+            "dataset": row.dataset,
+            "geometry": row.geometry,
+            "likelihood": row.likelihood,
+            "settings": row.settings,
+            "epochs": row.epochs,
+            "seeds": seeds,
+            "published": row.published,
+        }
+        yield Task(row.name, about, functools.partial(run, row, seeds))
+
+
+def model_of(about: dict[str, Any]) -> Any:
+    """The model of a toy, from what is stored about it."""
+    from timelike._struct import with_numbers
+    from timelike.likelihoods import LIKELIHOODS
+    from timelike.manifolds import MANIFOLDS
+    from timelike.model import Model
+
+    plain = Model(MANIFOLDS[about["geometry"]](2), LIKELIHOODS[about["likelihood"]]())
+    return with_numbers(plain, about["settings"])
+
+
+def run(row: Row, seeds: int) -> dict[str, Any]:
+    """The NLL over all ordered pairs of nodes, and points and probabilities of the run in the middle."""
+    from timelike import datasets
+    from timelike.config import Config
+    from timelike.sampling import Negatives
+    from timelike.training import train
+
+    graph = datasets.load(row.dataset)
+    model = model_of({"geometry": row.geometry, "likelihood": row.likelihood, "settings": row.settings})
+    sources, targets = np.nonzero(~np.eye(graph.num_nodes, dtype=bool))
+    edge = graph.has_edges(sources, targets)
+    non_edges = np.stack([sources, targets], axis=1)[~edge]
+    config = {
+        "epochs": row.epochs,
+        "batch_size": row.batch_size,
+        "learning_rate": row.settings["learning_rate"],
+        "negatives": Negatives(listed=max(1, round(len(non_edges) / graph.num_edges))),
+    }
+    runs = [
+        train(graph, model, Config(**config, seed=s), non_edges=non_edges, progress=False)
+        for s in range(seeds)
+    ]
+    probs = [run.prob(sources, targets) for run in runs]
+    nlls = [float(-np.log(np.where(edge, p, 1 - p)).sum()) for p in probs]
+    middle = int(np.argsort(nlls)[(seeds - 1) // 2])
+    return {
+        "nll": round(float(np.median(nlls)), 2),
+        "nlls": [round(x, 2) for x in nlls],
+        "points": np.round(runs[middle].points.astype(float), 5).tolist(),
+        "sources": sources.tolist(),
+        "targets": targets.tolist(),
+        "edge": edge.tolist(),
+        "prob": np.round(probs[middle].astype(float), 5).tolist(),
+        **_pair(row, sources, targets, probs),
+    }
+
+
+def _pair(row: Row, sources: np.ndarray, targets: np.ndarray, probs: list[np.ndarray]) -> dict[str, float]:
+    """In the tripartite graph: the probability between the unlinked nodes, the higher of both directions."""
+    if row.dataset != "tripartite":
+        return {}
+    middle = (sources < 2) & (targets < 2)
+    return {"pair": round(float(np.median([p[middle].max() for p in probs])), 3)}
+
+
+def report(results: list[Result], folder: Path) -> Report:
+    """A table of all toys, and one picture for each of the paper's figures."""
+    rows, body = [], []
+    order = [row.name for row in load_rows("toys")]
+    results.sort(key=lambda r: order.index(r.about["row"]))
+    for about, found, made in results:
+        edge, prob = np.array(found["edge"]), np.array(found["prob"])
+        flat = {
+            "title": about["title"],
+            "nll": found["nll"],
+            "published_nll": about["published"].get("nll", [None])[0],
+            "weakest_edge": float(prob[edge].min()),
+            "strongest_non_edge": float(prob[~edge].max()) if not edge.all() else None,
+            "pair": found.get("pair"),
+            "published_pair": about["published"].get("pair", [None])[0],
+            "seeds": about["seeds"],
+            "seconds": made["seconds"],
+        }
+        rows.append(flat)
+        names = ("nll", "published_nll", "weakest_edge", "strongest_non_edge", "pair", "published_pair")
+        body.append([flat["title"], *("" if flat[n] is None else f"{flat[n]:.4g}" for n in names)])
+    pictures = draw_toys(results, folder)
+    head = ["graph and model", "NLL", "paper", "weakest edge", "strongest non-edge", "unlinked pair", "paper"]
+    text = "NLL over all ordered pairs of nodes, median over seeds; probabilities of the run with that NLL."
+    return Report("\n\n".join(["# Toy graphs", text, markdown(head, body), *pictures]), rows)

@@ -1,0 +1,100 @@
+"""Tasks run once, resume after an interruption, and end in reports; the pages show what was found."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from timelike.cli import main
+from timelike.reproduce.groups import GROUPS, load_group
+from timelike.reproduce.run import load_results, reproduce
+from timelike.reproduce.task import Options
+
+ROOT = Path(__file__).parents[2]
+ONE = ("duplication-divergence/minkowski", "d3-honest")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory) -> tuple[Path, list[str]]:
+    """One task of the cyclic tables, and what was said meanwhile."""
+    out, said = tmp_path_factory.mktemp("out"), []
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, say=said.append)
+    return out, said
+
+
+def test_a_report_has_the_scores_of_its_tasks(computed):
+    out, said = computed
+    [result] = load_results(out / "cyclic")
+    assert result.found["median"] > 40  # guessing: 20
+    assert f"**{result.found['median']:.1f} ± 0.0**" in (out / "cyclic.md").read_text()
+    assert load_results(out / "cyclic.json") == [result]
+    assert (out / "cyclic.csv").read_text().count("\n") == 2
+    assert len(said) == 1
+    assert re.search(r"Made \d{4}-\d\d-\d\d by `.*` on .* \(timelike", (out / "cyclic.md").read_text())
+
+
+def test_finished_tasks_are_not_run_again(computed):
+    out, said = computed
+    before = len(said)
+    with pytest.raises(ValueError, match=r"1 finished tasks; --resume"):
+        reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, say=said.append)
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, resume=True, say=said.append)
+    assert len(said) == before
+
+
+def test_another_setting_is_another_task(computed):
+    out, _ = computed
+    file = next((out / "cyclic").rglob("*.json"))
+    stored = json.loads(file.read_text())
+    stored["about"]["epochs"] += 1
+    file.write_text(json.dumps(stored))
+    said = []
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, resume=True, say=said.append)
+    assert len(said) == 1
+
+
+def test_processes_share_the_work(tmp_path):
+    said = []
+    reports = reproduce("figures", Options(), tmp_path, jobs=2, say=said.append)
+    assert len(said) == len(reports["figures"].rows) == len(list(tmp_path.glob("*.png"))) == 3
+
+
+@pytest.mark.slow
+def test_a_stopped_run_leaves_reports_and_goes_on(tmp_path):
+    arguments = ["cyclic", "--dims", "3", "--seeds", "1", "--jobs", "2", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "timelike.reproduce", *arguments, "--only", "duplication", "minkowski/"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert "1/4" in running.stderr.readline()
+        running.terminate()
+        assert "which are kept; --resume goes on" in running.stderr.read()
+    assert running.returncode == 130
+    assert (tmp_path / "cyclic.md").exists()
+    done = subprocess.run([*command[:3], *arguments, "--resume", *command[-3:]], check=False)
+    assert done.returncode == 0
+    assert len(load_results(tmp_path / "cyclic")) == 4
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_every_group_names_its_tasks_once(name):
+    group = load_group(name)
+    names = [task.name for task in group.tasks(Options())]
+    assert names
+    assert len(set(names)) == len(names)
+    assert group.ABOUT
+    json.dumps([task.about for task in group.tasks(Options(quick=True))])
+
+
+def test_mistakes_are_one_line(capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "cyclic", "--only", "wordnett", "--out", str(tmp_path)])
+    assert stop.value.code == 2
+    assert "no task in these dimensions has wordnett in its name" in capsys.readouterr().err
+
+
+def test_pages_are_in_step_with_the_stored_results():
+    command = [sys.executable, "-m", "experiments.page", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
