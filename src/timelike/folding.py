@@ -18,7 +18,8 @@ from timelike.manifolds import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
-from timelike.sampling import EdgeTable, Negatives, below
+from timelike.sampling import EdgeTable, Negatives
+from timelike.shuffle import below
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
 #: So many edges each way are enough to tell where a new node starts.

@@ -71,6 +71,15 @@ def schedule(epoch: Array, epochs: Array | int, burn_in: Array | int) -> Array:
     return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - 0.75 * progress)
 
 
+#: Temperatures have fallen after this share of the epochs.
+ANNEALED = 0.6
+
+
+def heating(epoch: Array, epochs: Array | int, anneal: Array | float) -> Array:
+    """The factor on the temperatures: from `anneal` down to 1, by the same ratio in every epoch."""
+    return anneal ** jnp.maximum(1 - epoch / (ANNEALED * epochs), 0.0)
+
+
 def update_rows(
     manifold: Manifold,
     optimizer: optax.GradientTransformation,

@@ -38,7 +38,7 @@ from timelike.training import (
 )
 
 #: What of the config a grid may vary, besides the numbers of the model.
-SWEPT = ("learning_rate", "init_scale", "clip", "seed")
+SWEPT = ("learning_rate", "anneal", "init_scale", "clip", "seed")
 
 #: Tables a run holds at once: the points, their last good and best copies, and one in transit.
 TABLES = 4
@@ -77,7 +77,7 @@ def sweep(
 ) -> Sweep:
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
-    Grid names are learning_rate, init_scale, clip and every number inside the model: tau1, tau2,
+    Grid names are learning_rate, anneal, init_scale, clip and every number inside the model: tau1, tau2,
     alpha, r, k, circumference, radius, … `checkpoint` names a file to keep the runs in and to resume
     from; with several programs, a file for each.
     """
