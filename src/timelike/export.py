@@ -59,16 +59,25 @@ def to_frame(manifold: Manifold, points: np.ndarray, names: Sequence[Hashable] |
 
 def coordinate_names(manifold: Manifold) -> list[str]:
     """t0, t1, … for coordinates with a negative square, x0, x1, … for the others."""
-    squares = jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
-    letters = ["t" if square < 0 else "x" for square in np.asarray(squares)]
+    letters = ["t" if square < 0 else "x" for square in np.asarray(_squares(manifold))]
     return [f"{letter}{letters[:i].count(letter)}" for i, letter in enumerate(letters)]
 
 
 def times(manifold: Manifold, points: np.ndarray) -> np.ndarray:
     """Δt from the origin to each point, of the nearest image."""
-    table = jnp.asarray(points)
-    origin = manifold.origin().astype(table.dtype)
-    return np.asarray(jax.vmap(lambda p: manifold.separation(origin, p).nearest.time[0])(table))
+    return np.asarray(_times(manifold, points))
+
+
+@jax.jit
+def _squares(manifold: Manifold) -> jax.Array:
+    """⟨v, v⟩ of the unit vectors."""
+    return jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
+
+
+@jax.jit
+def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
+    origin = manifold.origin().astype(points.dtype)
+    return jax.vmap(lambda p: manifold.separation(origin, p).nearest.time[0])(points)
 
 
 def _npz(embedding: Embedding, file: Path) -> None:

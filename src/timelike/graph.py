@@ -121,6 +121,14 @@ class DiGraph:
         weights, times = (None if x is None else x[keep] for x in (self.weights, self.times))
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)
 
+    def with_edges(
+        self, edges: np.ndarray, num_nodes: int | None = None, names: Sequence[Hashable] | None = None
+    ) -> DiGraph:
+        """A graph with the (n, 2) `edges` too, without weights; `num_nodes` and `names` if it grows."""
+        count = self.num_nodes if num_nodes is None else num_nodes
+        s, t = np.concatenate([np.stack([self.sources, self.targets]), np.transpose(edges)], axis=1)
+        return DiGraph.from_arrays(s, t, count, self.names if names is None else names)
+
     def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
         """The numbers of nodes given by name (or by number, in a graph without names)."""
         return node_numbers(nodes, self.num_nodes, self.names, argument)

@@ -24,6 +24,7 @@ def commands(page: Path) -> list[str]:
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if commands(page)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page, tmp_path, monkeypatch, capsys):
     """On so few edges that none are held out: `auto` then is one run."""

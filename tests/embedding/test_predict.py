@@ -169,7 +169,7 @@ def test_similar_nodes_on_a_cylinder_are_near_across_the_seam():
 
 def test_similarity_is_the_distance_in_a_riemannian_space():
     embedding = make(make_model("hyperboloid", dim=3), nodes=20)
-    distance = jax.vmap(embedding.model.manifold.distance, (None, 0))
+    distance = jax.jit(jax.vmap(embedding.model.manifold.distance, (None, 0)))
     expected = np.asarray(distance(embedding.points[3], embedding.points))
     for node, found in embedding.most_similar(3, 19):
         np.testing.assert_allclose(found, expected[node], rtol=1e-4)
