@@ -51,7 +51,7 @@ def tasks(options: Options) -> Iterator[Task]:
 
 def _quick(row: Row) -> Row:
     """Enough to see that it runs."""
-    more = {**row.more, "percents": [10], "steps": min(row.more["steps"], 100), "anneal": [1.0]}
+    more = {**row.more, "percents": [10], "steps": min(row.more["steps"], 100)}
     more |= {name: row.more[name][:1] for name in ("tries",) if name in more}
     more |= {name: {**row.more[name], "steps": 50} for name in ("warm",) if name in more}
     return dataclasses.replace(row, epochs=min(row.epochs, 2), more=more)

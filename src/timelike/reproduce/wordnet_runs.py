@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import metrics
-from timelike._struct import numbers_of, with_numbers
+from timelike._struct import with_numbers
 from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -29,6 +29,9 @@ Lane = tuple[Model, Config]
 
 #: Settings are compared after this share of the steps, with a seed that no result has.
 TRIAL, TRIAL_SEED = 0.25, 1000
+
+#: Settings that are not numbers of the model.
+OF_CONFIG = ("learning_rate", "anneal", "init_scale", "clip", "seed")
 
 #: How a model starts from the points of a Poincaré embedding, drawn to the centre as Ganea et al. do.
 WARM: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -85,7 +88,7 @@ def combinations(settings: dict[str, Any], tries: list[dict[str, float]]) -> lis
 def train(
     cell: Cell, split: Split, runs: list[dict[str, Any]], start: np.ndarray | None, share: float = 1.0
 ) -> list[Embedding]:
-    """The embedding of each run; temperatures fall in stages of equal length, the rate in the last alone."""
+    """The embedding of each run."""
     row = cell.row
     settings = {name: getattr(row, name) for name in ("epochs", "batch_size", "burn_in", "init_scale")}
     config = make_config({**row.more, **settings}, split, cell.percent, share)
@@ -93,12 +96,8 @@ def train(
     if model is None:
         model = Model(MANIFOLDS[row.geometry](cell.dim), LIKELIHOODS[row.likelihood]())
     lanes = [_lane(model, config, one) for one in runs]
-    factors = row.more.get("anneal", [1.0])
-    for number, factor in enumerate(factors):
-        stage = [_stage(lane, factor, number, len(factors)) for lane in lanes]
-        start = train_lanes(split.train, stage, start)
-    assert start is not None
-    return [_embedding(model, points, split) for (model, _), points in zip(lanes, start, strict=True)]
+    found = train_lanes(split.train, lanes, start)
+    return [_embedding(model, points, split) for (model, _), points in zip(lanes, found, strict=True)]
 
 
 def make_config(more: dict[str, Any], split: Split, percent: int, share: float) -> Config:
@@ -120,20 +119,8 @@ def make_config(more: dict[str, Any], split: Split, percent: int, share: float) 
 
 
 def _lane(model: Model, config: Config, settings: dict[str, Any]) -> Lane:
-    of_config = {k: v for k, v in settings.items() if k in ("learning_rate", "init_scale", "clip", "seed")}
+    of_config = {k: v for k, v in settings.items() if k in OF_CONFIG}
     return with_numbers(model, settings), dataclasses.replace(config, **of_config)
-
-
-def _stage(lane: Lane, factor: float, number: int, stages: int) -> Lane:
-    model, config = lane
-    warmer = {k: factor * v for k, v in numbers_of(model).items() if k.startswith("tau")}
-    return with_numbers(model, warmer), dataclasses.replace(
-        config,
-        epochs=max(1, config.epochs // stages),
-        final_rate=config.final_rate if number == stages - 1 else 1.0,
-        burn_in=config.burn_in if number == 0 else 0,
-        seed=config.seed + 10_000 * number,
-    )
 
 
 def warm_start(cell: Cell, split: Split) -> np.ndarray | None:
