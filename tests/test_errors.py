@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from timelike import Model
-from timelike.likelihoods import FermiDirac, LawLucas, TripleFermiDirac
+from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import (
     MANIFOLDS,
     AntiDeSitter,
@@ -46,6 +46,8 @@ def refuses(make, *parts: str) -> None:
         (TripleFermiDirac, "k"),
         (LawLucas, "tau1"),
         (LawLucas, "tau2"),
+        (Cone, "tau1"),
+        (Cone, "tau2"),
         (lambda **numbers: Sphere(3, **numbers), "radius"),
         (lambda **numbers: AntiDeSitter(3, **numbers), "radius"),
         (lambda **numbers: CylindricalMinkowski(3, **numbers), "circumference"),

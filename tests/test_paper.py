@@ -1,6 +1,7 @@
 """Every formula of the paper's sections 2 and 3 against 50-digit values (`paper_formulas`)."""
 
 import functools
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +10,7 @@ import paper_formulas as paper
 import pytest
 from paper_formulas import Precision, exact_numbers, mp
 
-from timelike.likelihoods import FermiDirac, LawLucas, TripleFermiDirac
+from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import (
     MANIFOLDS,
     AntiDeSitter,
@@ -239,6 +240,21 @@ def test_law_lucas_and_its_complement(precision, rng):
         return 1 / (1 + mp.exp(interval / tau1)) / (1 + mp.exp(-time / tau2))
 
     check_likelihood(precision, rng, LawLucas(), formula)
+
+
+CONE = dict(tau1=0.05, tau2=0.1, alpha=0.03, beta=0.1, r=0.02, k=0.9)
+
+
+@pytest.mark.parametrize("numbers", [CONE, CONE | dict(alpha=0.0, beta=0.0)])
+def test_cone_and_its_complement(precision, rng, numbers):
+    n = SimpleNamespace(**exact_numbers(numbers))
+
+    def formula(interval, time):
+        space = mp.sqrt(max(interval + time**2, 0))
+        cone = (time - space - n.r) / (n.tau1 + n.beta * (abs(time) + space))
+        return 2 * n.k / (1 + mp.exp(-cone)) / (1 + mp.exp(n.alpha * max(time, 0) / n.tau2))
+
+    check_likelihood(precision, rng, Cone(**numbers), formula)
 
 
 def test_eq20_times_a_circumference_apart_are_the_same_event(precision, rng):

@@ -158,6 +158,11 @@ def with_reals(tree: T, reals: Mapping[str, Any]) -> T:
     return _map_numbers(tree, replaced) if reals else tree
 
 
+def with_scaled(tree: T, prefix: str, factor: Any) -> T:
+    """The same struct with every number whose name begins so multiplied; nothing is checked."""
+    return _map_numbers(tree, lambda name, _, x: x * factor if name.startswith(prefix) else x)
+
+
 def to_real(tree: T) -> T:
     """Map every number of a struct to the real line, where an optimiser may move it freely."""
     return _map_numbers(tree, lambda _, domain, x: domain.unconstrain(jnp.asarray(x)))

@@ -33,6 +33,9 @@ class Config:
     optimizer: str = "sgd"
     #: First epochs, run at a hundredth of the learning rate.
     burn_in: int = 10
+    #: Temperatures (numbers named tau…) begin at this multiple and fall to their own value; scores use
+    #: the latter. Learned temperatures are not annealed.
+    anneal: float = 1.0
     #: Half-width of the patch around the origin where points start.
     init_scale: float = 0.01
     #: Longest gradient of a node in one step (tangent norm); infinite: not clipped.
@@ -52,7 +55,7 @@ class Config:
             if not (name == "patience" and self.patience is None):
                 value = whole_number(f"Config: {name}", getattr(self, name), least, 2**31 - 1)
                 object.__setattr__(self, name, value)
-        for name in ("learning_rate", "init_scale", "clip"):
+        for name in ("learning_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):

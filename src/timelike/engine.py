@@ -17,13 +17,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike._struct import reals_of, with_reals
+from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluate import LabelledPairs, average_precision, log_probs
-from timelike.manifolds.base import Separation
 from timelike.model import Model
-from timelike.numerics import SATURATION, once
-from timelike.optimizers import OPTIMIZERS, Learned, Step, schedule, update_rows
-from timelike.sampling import EdgeTable, Negatives, Shuffle, draw_examples
+from timelike.numerics import SATURATION
+from timelike.objective import batch_loss, total_loss
+from timelike.optimizers import OPTIMIZERS, Learned, Step, heating, schedule, update_rows
+from timelike.sampling import EdgeTable, Negatives, draw_examples
+from timelike.shuffle import Shuffle
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
@@ -58,6 +59,7 @@ class Numbers(NamedTuple):
     clip: Float[Array, ""]
     epochs: Int[Array, ""]
     burn_in: Int[Array, ""]
+    anneal: Float[Array, ""]
     patience: Int[Array, ""]
     seed: Int[Array, ""]
 
@@ -140,7 +142,9 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     epoch = state.epoch.astype(state.points.dtype)
     rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
-    points, optimizer, learned, tally = _sweep_edges(plan, numbers.model, data.table, step, key, state)
+    heat = heating(epoch, numbers.epochs, numbers.anneal).astype(state.points.dtype)
+    warm = with_scaled(numbers.model, "tau", heat)
+    points, optimizer, learned, tally = _sweep_edges(plan, warm, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
@@ -219,6 +223,7 @@ def _sweep_edges(
     blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
     per_block = -(-steps // blocks)
     dtype = state.points.dtype
+    factors = plan.negatives.factors.astype(dtype)[:, None]
 
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
@@ -227,7 +232,7 @@ def _sweep_edges(
         examples = draw_examples(draw_key, table, plan.negatives, ids)
         sources, targets, use = (jnp.swapaxes(x, 0, 1) for x in examples[:3])
         nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
-        weights = jnp.where(use, examples.weights[:, None].astype(dtype), 0.0)
+        weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
         carry, (log_likelihoods, norms) = jax.lax.scan(
             partial(_step, plan, model, step), carry, (nodes, weights)
         )
@@ -262,14 +267,8 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     nodes, weights = batch
     rows = get_rows(points, nodes)
     if plan.learn:
-
-        def loss(reals: dict[str, Array]) -> Array:
-            return -jnp.sum(weights * batch_loss(with_reals(model, reals), weights, rows)[0])
-
-        model, learned = (
-            with_reals(model, learned.reals),
-            learned.step(jax.grad(loss)(learned.reals), step.learning_rate),
-        )
+        slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
+        model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     slots, own, covectors = sum_repeated(slots, nodes, covectors)
     rows = rows if own.shape == nodes.shape else points
@@ -278,29 +277,3 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     )
     carry = (set_rows(points, own, new_rows), set_state(optimizer, own, new_state), learned, slots)
     return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
-
-
-def batch_loss(
-    model: Model, weights: Float[Array, "pairs batch"], rows: Float[Array, "rows ambient"]
-) -> tuple[Float[Array, "pairs batch"], Float[Array, "rows ambient"]]:
-    """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
-
-    The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
-    a → b; padding has w = 0. `rows` holds the sources of all pairs, then the targets; the first pair
-    of an example is the positive. The derivative goes in two stages, loss → separations → rows,
-    with a barrier between numbers per pair and numbers per coordinate.
-    """
-    positive = jnp.arange(weights.shape[0])[:, None] == 0
-
-    def separations(rows: Array) -> Separation:
-        sources, targets = jnp.reshape(rows, (2, *weights.shape, -1))
-        return jax.vmap(jax.vmap(model.manifold.separation))(sources, targets)
-
-    def loss(separation: Separation) -> tuple[Array, Array]:
-        log_prob, log_prob_not = jax.vmap(jax.vmap(model.from_separation))(separation)
-        log_likelihoods = jnp.where(positive, log_prob, log_prob_not)
-        return -jnp.sum(weights * log_likelihoods), log_likelihoods
-
-    separation, pull_back = jax.vjp(separations, rows)
-    slopes, log_likelihoods = jax.grad(loss, has_aux=True)(separation)
-    return log_likelihoods, pull_back(jax.tree.map(once, slopes))[0]

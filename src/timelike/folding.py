@@ -13,11 +13,12 @@ from jaxtyping import Array, Float, Int, Key
 
 from timelike import predict
 from timelike.config import Config
-from timelike.engine import batch_loss
 from timelike.graph import DiGraph
 from timelike.model import Model
+from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
-from timelike.sampling import EdgeTable, Negatives, below
+from timelike.sampling import EdgeTable, Negatives
+from timelike.shuffle import below
 from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
 
 #: So many edges each way are enough to tell where a new node starts.

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from timelike._struct import POSITIVE, REAL, UNIT, Number, number, struct
 from timelike.manifolds.base import Separation
-from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids
+from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids, sqrt
 
 LogProb = Float[Array, "images"]
 
@@ -111,11 +111,40 @@ class LawLucas(Likelihood):
         return log_prob, jnp.where(log_prob < -0.693, log1mexp(log_prob), likely)
 
 
+@struct
+class Cone(Likelihood):
+    """F = k σ((Δt − |Δx| − r)/(τ₁ + β(|Δt| + |Δx|)))·2σ(−αΔt/τ₂), at most k: the future light cone.
+
+    |Δx| = √(s² + Δt²) is the distance in space of a flat spacetime. The softness of the boundary grows
+    with the size of the pair by the share `beta`: with β > 0 the cone looks the same at every scale.
+    The second factor, taken at Δt ≥ 0, fades the far future as F₃ of the Triple Fermi-Dirac does.
+    """
+
+    decays_in_time: ClassVar[bool] = True
+
+    tau1: Number = number(default=0.05, domain=POSITIVE)
+    tau2: Number = number(default=0.1, domain=POSITIVE)
+    alpha: Number = number(default=0.03, domain=UNIT)
+    beta: Number = number(default=0.1, domain=UNIT)
+    r: Number = number(default=0.0, domain=REAL)
+    k: Number = number(default=1.0, domain=UNIT)
+
+    def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
+        """log k + log σ(cone) + log 2σ(−α max(Δt, 0)/τ₂), and log(1 − F)."""
+        time = separation.time
+        space = sqrt(jnp.maximum(separation.interval + time * time, 0.0))
+        cone = (time - space - self.r) / (self.tau1 + self.beta * (jnp.abs(time) + space))
+        fading = -self.alpha * jnp.maximum(time, 0.0) * (1 / self.tau2)
+        log_prob = jnp.log(2 * self.k) + log_sigmoids(cone, fading)
+        return log_prob, log1mexp(log_prob)
+
+
 #: The one list of likelihoods: name → constructor.
 LIKELIHOODS: dict[str, Callable[..., Likelihood]] = {
     "fermi-dirac": FermiDirac,
     "triple-fermi-dirac": TripleFermiDirac,
     "law-lucas": LawLucas,
+    "cone": Cone,
 }
 
-__all__ = ["LIKELIHOODS", "FermiDirac", "LawLucas", "Likelihood", "TripleFermiDirac"]
+__all__ = ["LIKELIHOODS", "Cone", "FermiDirac", "LawLucas", "Likelihood", "TripleFermiDirac"]

@@ -71,6 +71,15 @@ def schedule(epoch: Array, epochs: Array | int, burn_in: Array | int) -> Array:
     return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - 0.75 * progress)
 
 
+#: Temperatures have fallen after this share of the epochs.
+ANNEALED = 0.6
+
+
+def heating(epoch: Array, epochs: Array | int, anneal: Array | float) -> Array:
+    """The factor on the temperatures: from `anneal` down to 1, by the same ratio in every epoch."""
+    return anneal ** jnp.maximum(1 - epoch / (ANNEALED * epochs), 0.0)
+
+
 def update_rows(
     manifold: Manifold,
     optimizer: optax.GradientTransformation,
@@ -87,11 +96,11 @@ def update_rows(
         size = step.learning_rate * clipped
         size *= _shorten(size * norms, MAX_STEP)
         tangents = -once(size)[:, None] * gradients
-        return jax.vmap(manifold.exp)(points, tangents), state, norms
+        return jax.vmap(manifold.step)(points, tangents), state, norms
     directions, state = optimizer.update(once(clipped)[:, None] * gradients, state, points)
     tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
     tangents = once(_shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
-    new_points = jax.vmap(manifold.exp)(points, tangents)
+    new_points = jax.vmap(manifold.step)(points, tangents)
     return new_points, _transport_momenta(manifold, points, new_points, state), norms
 
 

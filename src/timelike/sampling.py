@@ -7,7 +7,7 @@ Everything here runs on the device inside a compiled epoch. Edges are rows sorte
 from __future__ import annotations
 
 import dataclasses
-import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from timelike.checks import whole_number
+from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
+from timelike.shuffle import at, below
 
 Nodes = Int[Array, "*shape"]
 
@@ -27,20 +28,18 @@ Nodes = Int[Array, "*shape"]
 LEFT_OUT = 1e-2
 MAX_DRAWS = 16
 
-#: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
-ROUNDS = 4
-
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["sources", "targets", "weights", "row_starts", "listed_sources", "listed_targets"],
+    data_fields=["sources", "targets", "weights", "row_starts", "inner", "listed_sources", "listed_targets"],
     meta_fields=["halvings", "draws"],
 )
 @dataclasses.dataclass(frozen=True)
 class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
-    `weights` is empty for an unweighted graph; `halvings` bounds the binary search in a row, and
+    `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
+    some kind of negative asks for them; `halvings` bounds the binary search in a row, and
     `draws` says how often a negative is drawn before it is given up.
     """
 
@@ -48,6 +47,7 @@ class EdgeTable:
     targets: Int[Array, "edges"]
     weights: Array
     row_starts: Int[Array, "nodes_plus_1"]
+    inner: Int[Array, "inner"]
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     halvings: int
@@ -60,16 +60,19 @@ class EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds."""
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
-        longest = int(np.max(np.diff(graph.row_starts), initial=0))
+        degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
+        longest = int(np.max(degrees, initial=0))
+        inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
             weights=jnp.asarray(weights),
             row_starts=jnp.asarray(graph.row_starts),
+            inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
             halvings=longest.bit_length(),
-            draws=_draws(graph, kinds or Negatives()),
+            draws=_draws(graph, kinds),
         )
 
     @property
@@ -84,36 +87,52 @@ class EdgeTable:
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge, by binary search in the source's row."""
-        low, end = _at(self.row_starts, sources), _at(self.row_starts, sources + 1)
+        low, end = at(self.row_starts, sources), at(self.row_starts, sources + 1)
         high, last = end, self.num_edges - 1
         for _ in range(self.halvings):
             middle = low + (high - low) // 2
-            right = (low < high) & (_at(self.targets, jnp.minimum(middle, last)) < targets)
+            right = (low < high) & (at(self.targets, jnp.minimum(middle, last)) < targets)
             low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
-        return (low < end) & (_at(self.targets, jnp.minimum(low, last)) == targets)
+        return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
 
 
 def _draws(graph: DiGraph, kinds: Negatives) -> int:
     """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one."""
     n, m = max(graph.num_nodes, 1), max(graph.num_edges, 1)
-    leaving, entering = (
-        np.bincount(ends, minlength=n).astype(float) for ends in (graph.sources, graph.targets)
-    )
+    s, t = graph.sources, graph.targets
+    leaving, entering = (np.bincount(ends, minlength=n).astype(float) for ends in (s, t))
+    inner = leaving > 0
+    sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner / max(int(inner.sum()), 1)}
+    targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m}
     # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
     hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0)]
-    if kinds.degree:
-        both = np.sum(leaving[graph.sources] * entering[graph.targets]) + leaving @ entering
-        hits.append((both / m**2, 1.0))
-    for kind, degrees in ((kinds.target, leaving), (kinds.source, entering)):
-        if kind:  # one end is that of an edge, mostly a hub, and stays
-            hits.append(((degrees + 1) / n, degrees / m))
+    for kind in kinds.counts:
+        first, second = ENDS.get(kind, ("", ""))
+        of_source, of_target = (
+            np.broadcast_to(table.get(end, 0.0), n) for table, end in ((sources, first), (targets, second))
+        )
+        if second == "own":  # the end that stays is that of an edge, mostly a hub
+            hits.append((np.bincount(t, of_source[s], n) + of_source, entering / m))
+        elif first == "own":
+            hits.append((np.bincount(s, of_target[t], n) + of_target, leaving / m))
+        elif kind != "uniform":
+            hits.append((np.sum(of_source[s] * of_target[t]) + of_source @ of_target, 1.0))
     few = (k for k in range(1, MAX_DRAWS) if all(np.sum(share * hit**k) <= LEFT_OUT for hit, share in hits))
     return next(few, MAX_DRAWS)
 
 
-def _at(array: Array, index: Nodes) -> Array:
-    """array[index] for indices known to be in range."""
-    return array.at[index].get(mode="promise_in_bounds")
+#: Where the source and the target of a candidate come from: its own edge, any node, a random edge,
+#: or the nodes that edges leave.
+ENDS = {
+    "uniform": ("any", "any"),
+    "target": ("own", "any"),
+    "source": ("any", "own"),
+    "degree": ("edge", "edge"),
+    "hub": ("edge", "any"),
+    "inner": ("inner", "any"),
+    "hub_source": ("edge", "own"),
+    "inner_source": ("inner", "own"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,8 +141,13 @@ class Negatives:
 
     `uniform` pairs of any two nodes; `target`: s with another target; `source`: another source
     with t (take some of both to corrupt either side); `degree`: the source of one random edge
-    with the target of another, so hubs come often; `reversed`: t → s; `listed`: drawn from the
-    non-edges that were given. Pairs that are training edges, or a node with itself, are drawn again.
+    with the target of another, so hubs come often; `hub`: the source of a random edge with any node;
+    `inner`: a node that has edges to others, with any node; `hub_source`, `inner_source`: such
+    sources with t; `reversed`: t → s; `listed`: drawn from the non-edges that were given. Pairs that
+    are training edges, or a node with itself, are drawn again.
+
+    `weights` says how much one negative of a kind counts in the loss, where that is not 1:
+    Negatives(target=2, source=2, weights={"target": 2.5}).
     """
 
     uniform: int = 0
@@ -132,17 +156,49 @@ class Negatives:
     degree: int = 0
     reversed: int = 0
     listed: int = 0
+    hub: int = 0
+    inner: int = 0
+    hub_source: int = 0
+    inner_source: int = 0
+    weights: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
+        for field in dataclasses.fields(self)[:-1]:
             most = 1 if field.name == "reversed" else None  # an edge has one reverse
             value = whole_number(f"Negatives: {field.name}", getattr(self, field.name), 0, most)
             object.__setattr__(self, field.name, value)
+        weights = {
+            kind: positive_number(f"Negatives: weights[{kind!r}]", weight)
+            for kind, weight in dict(self.weights).items()
+        }
+        for kind in weights:
+            if kind not in self.counts:
+                raise ValueError(f"Negatives: weights has {kind!r}, of which none is drawn")
+        object.__setattr__(self, "weights", tuple(sorted(weights.items())))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each kind that there is."""
+        kinds = [field.name for field in dataclasses.fields(self)[:-1]]
+        return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind)}
 
     @property
     def total(self) -> int:
         """Negatives per positive."""
-        return sum(dataclasses.astuple(self))
+        return sum(self.counts.values())
+
+    @property
+    def factors(self) -> np.ndarray:
+        """What the positive and then each negative count in the loss."""
+        weights = dict(self.weights)
+        return np.array([1.0, *(weights.get(kind, 1.0) for kind, n in self.counts.items() for _ in range(n))])
+
+    def draws_from(self, end: str) -> bool:
+        """Whether some kind takes an end from there."""
+        return any(end in ENDS.get(kind, ()) for kind in self.counts)
+
+
+_NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields(Negatives))}
 
 
 class Examples(NamedTuple):
@@ -165,15 +221,14 @@ def draw_examples(
     """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
     real = edge_ids < table.num_edges
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
-    s, t = _at(table.sources, ids), _at(table.targets, ids)
-    weights = jnp.where(real, _at(table.weights, ids) if table.weights.shape[0] else 1.0, 0.0)
+    s, t = at(table.sources, ids), at(table.targets, ids)
+    weights = jnp.where(real, at(table.weights, ids) if table.weights.shape[0] else 1.0, 0.0)
     pairs, rejected = [(s[None], t[None], real[None])], jnp.zeros((), jnp.int32)
-    for number, (kind, count) in enumerate(dataclasses.asdict(kinds).items()):
-        if count:
-            wide = [jnp.broadcast_to(x, (count, *x.shape)) for x in (s, t, real)]
-            a, b, good, wasted = _draw(jax.random.fold_in(key, number), table, kind, *wide)
-            pairs.append((a, b, good))
-            rejected += wasted
+    for kind, count in kinds.counts.items():
+        wide = [jnp.broadcast_to(x, (count, *x.shape)) for x in (s, t, real)]
+        a, b, good, wasted = _draw(jax.random.fold_in(key, _NUMBERS[kind]), table, kind, *wide)
+        pairs.append((a, b, good))
+        rejected += wasted
     sources, targets, use = (jnp.concatenate(parts) for parts in zip(*pairs, strict=True))
     sources, targets = (jnp.where(use, x, table.num_nodes) for x in (sources, targets))
     return Examples(sources, targets, use, weights, rejected)
@@ -201,69 +256,19 @@ def _draw(
 
 def _candidates(key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
-    if kind == "degree":
-        edges = table.num_edges
-        return _at(table.sources, below(first, s.shape, edges)), _at(
-            table.targets, below(second, s.shape, edges)
-        )
     if kind == "listed":
         entry = below(first, s.shape, table.listed_sources.shape[0])
-        return _at(table.listed_sources, entry), _at(table.listed_targets, entry)
-    a = s if kind == "target" else below(first, s.shape, table.num_nodes)
-    b = t if kind == "source" else below(second, s.shape, table.num_nodes)
-    return a, b
+        return at(table.listed_sources, entry), at(table.listed_targets, entry)
+    of_source, of_target = ENDS[kind]
+    a = _end(first, table, of_source, s, table.sources)
+    return a, _end(second, table, of_target, t, table.targets)
 
 
-def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
-    """Random whole numbers in [0, bound), one word of bits each (bias below bound / 2³²).
-
-    The words are a counter scrambled twice by an integer hash, with one half of the key before
-    each time: good enough to draw nodes with, and a tenth of the price of `jax.random.bits`.
-    """
-    first, *_, second = jax.random.key_data(key)
-    counter = jnp.arange(math.prod(shape), dtype=jnp.uint32)
-    words = _scramble(_scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
-    return (words % jnp.uint32(bound)).astype(jnp.int32).reshape(shape)
-
-
-def _scramble(x: Nodes) -> Nodes:
-    """A permutation of the 32-bit words in which every bit depends on every bit ("lowbias32")."""
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        x = (x ^ (x >> shift)) * jnp.uint32(factor)
-    return x ^ (x >> 16)
-
-
-class Shuffle(NamedTuple):
-    """A pseudo-random permutation of `rows`·`columns` positions that is computed, not stored.
-
-    A Feistel network on the grid (row, column): each round shifts the column by a random function
-    of the row and the row by one of the column. One pass costs a few nanoseconds per number where
-    a sort on the device costs hundreds.
-    """
-
-    by_row: Int[Array, "rounds rows"]
-    by_column: Int[Array, "rounds columns"]
-
-    @classmethod
-    def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
-        """A fresh permutation of at least `count` positions, on a grid that has few more."""
-        root = max(1, int(np.sqrt(count)))
-        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
-        columns = -(-count // rows)
-        first, second = jax.random.split(key)
-        return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
-
-    @property
-    def size(self) -> int:
-        """How many positions are permuted."""
-        return self.by_row.shape[1] * self.by_column.shape[1]
-
-    def __call__(self, position: Int[Array, "*shape"]) -> Int[Array, "*shape"]:
-        """Where each position goes; positions past `size` stay past it."""
-        rows, columns = self.by_row.shape[1], self.by_column.shape[1]
-        inside = jnp.minimum(position, self.size - 1)
-        row, column = inside // columns, inside % columns
-        for by_row, by_column in zip(self.by_row, self.by_column, strict=True):
-            column = (column + _at(by_row, row)) % columns
-            row = (row + _at(by_column, column)) % rows
-        return jnp.where(position < self.size, row * columns + column, self.size)
+def _end(key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, of_edges: Array) -> Nodes:
+    """One end of every candidate, from where `ENDS` says."""
+    if end == "own":
+        return own
+    if end == "any":
+        return below(key, own.shape, table.num_nodes)
+    nodes = of_edges if end == "edge" else table.inner
+    return at(nodes, below(key, own.shape, nodes.shape[0]))

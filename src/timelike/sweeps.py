@@ -7,6 +7,7 @@ import functools
 import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -37,7 +38,7 @@ from timelike.training import (
 )
 
 #: What of the config a grid may vary, besides the numbers of the model.
-SWEPT = ("learning_rate", "init_scale", "clip", "seed")
+SWEPT = ("learning_rate", "anneal", "init_scale", "clip", "seed")
 
 #: Tables a run holds at once: the points, their last good and best copies, and one in transit.
 TABLES = 4
@@ -76,7 +77,7 @@ def sweep(
 ) -> Sweep:
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
-    Grid names are learning_rate, init_scale, clip and every number inside the model: tau1, tau2,
+    Grid names are learning_rate, anneal, init_scale, clip and every number inside the model: tau1, tau2,
     alpha, r, k, circumference, radius, … `checkpoint` names a file to keep the runs in and to resume
     from; with several programs, a file for each.
     """
@@ -162,7 +163,7 @@ def _run_chunk(
     """Train the runs of a chunk side by side until the last one is done.
 
     The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
-    cut into one part per core; they run at the same time, being dispatched before any is waited for.
+    cut into one part per core, each run by a thread of its own.
     """
     size = -(-len(lanes) // _cores())
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
@@ -174,11 +175,19 @@ def _run_chunk(
     if stored is not None:
         states, history = stored.state, unstack_history(stored.history)
         bar.update(len(history))
-    with note_signals() as caught:
+
+    double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
+
+    def advance(numbers: Numbers, state: State) -> tuple[State, Any]:
+        with jax.enable_x64(double):
+            state, report = epoch_of(numbers, data, state)
+            return state, jax.device_get(report)
+
+    with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
-            results = [epoch_of(numbers, data, state) for numbers, state in zip(parts, states, strict=True)]
+            results = list(pool.map(advance, parts, states))
             states = [state for state, _ in results]
-            history.append(_join([jax.device_get(report) for _, report in results], len(lanes)))
+            history.append(_join([report for _, report in results], len(lanes)))
             bar.update()
             if caught:
                 saver.save(states, stack_history(history))

@@ -166,6 +166,7 @@ def make_numbers(model: Model, config: Config) -> Numbers:
         clip=f(config.clip),
         epochs=i(config.epochs),
         burn_in=i(config.burn_in),
+        anneal=f(config.anneal),
         patience=i(NEVER if config.patience is None else config.patience),
         seed=i(config.seed),
     )

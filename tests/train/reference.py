@@ -154,18 +154,29 @@ def log_sigmoid(x):
     return np.where(left, x, 0) - np.log1p(small)
 
 
+def of_total(total):
+    """(log F̃, log(1 − F̃)) of a sum over images, with the tangent beyond the knee."""
+    knee = total.real > 1 - SATURATION
+    before = np.log1p(-np.where(knee, 0, total))
+    slope = 1 - 1 / SATURATION
+    beyond = np.log(SATURATION) + slope * (np.log(total) - np.log1p(-SATURATION))
+    return np.where(total.real < 1, np.log(total), 0), np.where(knee, beyond, before)
+
+
 def log_likelihoods(name, numbers, interval, time):
-    """(log F̃, log(1 − F̃)) by eqs. 14 to 18 and 21, or Law & Lucas's likelihood; last axis: images."""
+    """(log F̃, log(1 − F̃)) by eqs. 14 to 18 and 21, or another likelihood; last axis: images."""
     if name == "triple-fermi-dirac":
         f1 = log_sigmoid((numbers["r"] - interval) / numbers["tau1"])
         f2 = log_sigmoid(time / numbers["tau2"])
         f3 = log_sigmoid(-numbers["alpha"] * time / numbers["tau2"])
-        total = np.sum(numbers["k"] * np.exp((f1 + f2 + f3) / 3), axis=-1)
-        knee = total.real > 1 - SATURATION
-        before = np.log1p(-np.where(knee, 0, total))
-        slope = 1 - 1 / SATURATION
-        beyond = np.log(SATURATION) + slope * (np.log(total) - np.log1p(-SATURATION))
-        return np.where(total.real < 1, np.log(total), 0), np.where(knee, beyond, before)
+        return of_total(np.sum(numbers["k"] * np.exp((f1 + f2 + f3) / 3), axis=-1))
+    if name == "cone":
+        square = interval + time * time
+        space = np.sqrt(np.where(square.real > 0, square, 0))
+        size = np.where(time.real < 0, -time, time) + space
+        cone = log_sigmoid((time - space - numbers["r"]) / (numbers["tau1"] + numbers["beta"] * size))
+        fading = log_sigmoid(-numbers["alpha"] * np.where(time.real > 0, time, 0) / numbers["tau2"])
+        return of_total(np.sum(2 * numbers["k"] * np.exp(cone + fading), axis=-1))
     interval, time = (x[..., x.shape[-1] // 2] for x in (interval, time))  # the nearest image
     if name == "fermi-dirac":
         x = (numbers["r"] - numbers["alpha"] * interval) / numbers["tau"]

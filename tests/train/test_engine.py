@@ -20,7 +20,7 @@ from timelike import Config, DiGraph, Model, Negatives, engine, tables, training
 from timelike.evaluate import average_precision
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
-from timelike.optimizers import schedule
+from timelike.optimizers import heating, schedule
 
 # Rows of a table
 
@@ -158,6 +158,33 @@ def test_the_learning_rate_burns_in_and_falls_to_a_quarter():
     factors = np.array([schedule(epoch, 5, 2) for epoch in range(5)])
     np.testing.assert_allclose(factors, [0.01, 0.008125, 0.625, 0.4375, 0.25])
     assert schedule(0, 1, 0) == 1
+
+
+def first_loss(model=None, **settings):
+    """The loss of one epoch that hardly moves a point."""
+    config = Config(epochs=10, batch_size=8, learning_rate=1e-9, **settings)
+    plan, data = training.prepare(random_graph(30, 60), MODEL, config, None, None, None)
+    numbers = training.make_numbers(model or MODEL, config)
+    return float(training._compiled(plan)(numbers, data, training._initial(plan, 30)(numbers))[1].loss)
+
+
+MODEL = Model(Minkowski(3), TripleFermiDirac())
+
+
+def test_temperatures_are_annealed():
+    np.testing.assert_allclose([heating(epoch, 10, 4.0) for epoch in (0, 3, 6, 9)], [4, 2, 1, 1], rtol=1e-6)
+    warm = Model(Minkowski(3), TripleFermiDirac(tau1=0.45, tau2=0.15))
+    assert first_loss(anneal=3.0) == pytest.approx(first_loss(warm), rel=1e-6)
+    assert first_loss(anneal=3.0) != pytest.approx(first_loss(), rel=1e-3)
+
+
+def test_negatives_count_by_their_weight():
+    one, two, three = (
+        first_loss(negatives=Negatives(uniform=2, target=1, weights={"uniform": weight}))
+        for weight in (1.0, 2.0, 3.0)
+    )
+    assert two - one == pytest.approx(three - two, rel=1e-5)
+    assert two > one + 1
 
 
 # Scores

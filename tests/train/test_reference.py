@@ -13,6 +13,7 @@ from timelike import engine
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS
 
 NODES, DIM, BATCH, PAIRS, STEPS = 12, 3, 5, 4, 100
@@ -44,6 +45,7 @@ LIKELIHOOD_NUMBERS = {
     "fermi-dirac": {"tau": 0.3, "r": 0.2, "alpha": 0.7},
     "triple-fermi-dirac": {"tau1": 0.4, "tau2": 0.25, "alpha": 0.3, "r": -0.1, "k": 1.3},
     "law-lucas": {"tau1": 0.4, "tau2": 0.25},
+    "cone": {"tau1": 0.3, "tau2": 0.25, "alpha": 0.3, "beta": 0.2, "r": 0.1, "k": 0.9},
 }
 
 
@@ -68,7 +70,7 @@ TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_repeat
 
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {
-    "batch_loss": jax.jit(engine.batch_loss),
+    "batch_loss": jax.jit(batch_loss),
     "update_rows": jax.jit(engine.update_rows, static_argnums=1),
     **{name: jax.jit(getattr(engine, name)) for name in TABLE_FUNCTIONS},
 }

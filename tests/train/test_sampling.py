@@ -15,7 +15,7 @@ from without_jax import in_numpy
 
 from timelike import sampling
 from timelike.graph import DiGraph
-from timelike.sampling import LEFT_OUT, MAX_DRAWS, EdgeTable, Negatives, draw_examples
+from timelike.sampling import ENDS, LEFT_OUT, MAX_DRAWS, EdgeTable, Negatives, draw_examples
 
 KEY = jax.random.key(7)
 
@@ -27,7 +27,7 @@ LISTED = np.array([[4, 7], [7, 4], [0, 5], [0, 1], [3, 3]])  # an edge and a sel
 ALLOWED = ~adjacency(GRAPH) & ~np.eye(8, dtype=bool)
 
 #: Five of every kind, and where their columns are; column 0 is the edge itself.
-ALL_KINDS = Negatives(uniform=5, target=5, source=5, degree=5, reversed=1, listed=5)
+ALL_KINDS = Negatives(reversed=1, listed=5, **dict.fromkeys(ENDS, 5))
 COLUMNS = {
     "uniform": slice(1, 6),
     "target": slice(6, 11),
@@ -35,6 +35,10 @@ COLUMNS = {
     "degree": slice(16, 21),
     "reversed": slice(21, 22),
     "listed": slice(22, 27),
+    "hub": slice(27, 32),
+    "inner": slice(32, 37),
+    "hub_source": slice(37, 42),
+    "inner_source": slice(42, 47),
 }
 
 _compiled = jax.jit(draw_examples, static_argnums=2)
@@ -117,6 +121,7 @@ def test_the_edge_comes_first_and_every_kind_has_its_columns():
     for found, wanted, columns in (
         (s, s[:, :1], COLUMNS["target"]),
         (t, t[:, :1], COLUMNS["source"]),
+        (t, t[:, :1], slice(37, 47)),
         (s, t[:, :1], slice(21, 22)),
         (t, s[:, :1], slice(21, 22)),
     ):
@@ -151,6 +156,25 @@ def test_degree_negatives_follow_the_degrees():
     assert_distributed(used("degree"), np.outer(dense.sum(1), dense.sum(0)) * ALLOWED)
 
 
+@pytest.mark.parametrize("kind", ["hub", "inner"])
+def test_sources_of_edges_by_degree_or_evenly(kind):
+    leaving = adjacency(GRAPH).sum(1)
+    chances = leaving if kind == "hub" else leaving > 0
+    assert_distributed(used(kind), np.outer(chances, np.ones(8)) * ALLOWED)
+    t = many().targets[:, :1] == 2  # the edges to one node, and other sources for them
+    assert_distributed(used(f"{kind}_source", t), np.outer(chances, np.arange(8) == 2) * ALLOWED)
+
+
+def test_weights_of_kinds():
+    kinds = Negatives(target=2, source=1, weights={"target": 2.5})
+    np.testing.assert_array_equal(kinds.factors, [1, 2.5, 2.5, 1])
+    assert kinds == Negatives(target=2, source=1, weights=[["target", 2.5]])
+    with pytest.raises(ValueError, match="weights has 'uniform', of which none is drawn"):
+        Negatives(target=1, weights={"uniform": 2.0})
+    with pytest.raises(ValueError, match=r"weights\['target'\] is 0; it must be"):
+        Negatives(target=1, weights={"target": 0})
+
+
 def test_listed_negatives_come_evenly_from_the_list_alone():
     listed = np.zeros((8, 8), bool)
     listed[tuple(LISTED[:3].T)] = True
@@ -166,7 +190,7 @@ def test_a_complete_graph_has_no_negatives():
     drawn = draw(complete(5), ALL_KINDS, 30, non_edges=np.array([[0, 1], [2, 2]]))
     assert drawn.use[:, 0].all()
     assert not drawn.use[:, 1:].any()
-    assert drawn.rejected == 30 * (25 * MAX_DRAWS + 1)
+    assert drawn.rejected == 30 * ((ALL_KINDS.total - 1) * MAX_DRAWS + 1)
 
 
 def test_two_nodes_have_one_negative():
@@ -192,6 +216,10 @@ def test_few_negatives_are_given_up(graph):
         "target": bad.mean(axis=1)[graph.sources],
         "source": bad.mean(axis=0)[graph.targets],
         "degree": bad[ends].mean(),
+        "hub": bad[graph.sources].mean(),
+        "inner": bad[np.unique(graph.sources)].mean(),
+        "hub_source": bad[graph.sources].mean(axis=0)[graph.targets],
+        "inner_source": bad[np.unique(graph.sources)].mean(axis=0)[graph.targets],
     }
     for kind, chance in chances.items():
         draws = EdgeTable.build(graph, kinds=Negatives(**{kind: 4})).draws

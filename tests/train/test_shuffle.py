@@ -11,7 +11,8 @@ from scipy.stats import chisquare
 from without_jax import in_numpy
 
 from timelike import engine
-from timelike.sampling import EdgeTable, Negatives, Shuffle
+from timelike.sampling import EdgeTable, Negatives
+from timelike.shuffle import Shuffle
 
 KEY = jax.random.key(7)
 

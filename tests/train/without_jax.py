@@ -1,14 +1,15 @@
 """Run the source of `timelike.sampling` on NumPy: no compilation per shape, and every index checked."""
 
+from contextlib import ExitStack
 from unittest import mock
 
 import numpy as np
 
-from timelike import sampling
+from timelike import sampling, shuffle
 
 
 def in_numpy():
-    """A context in which the module computes with NumPy arrays."""
+    """A context in which the modules compute with NumPy arrays."""
     rng = np.random.default_rng(0)
 
     def at(array, index):
@@ -18,4 +19,7 @@ def in_numpy():
     def below(_, shape, bound):
         return rng.integers(0, bound, shape, dtype=np.int32)
 
-    return mock.patch.multiple(sampling, jnp=np, _at=at, below=below)
+    stack = ExitStack()
+    for module in (sampling, shuffle):
+        stack.enter_context(mock.patch.multiple(module, jnp=np, at=at, below=below))
+    return stack

@@ -19,7 +19,7 @@ Geometry = Literal[
     "anti-de-sitter",
     "two-time-hyperboloid",
 ]
-Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas"]
+Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 
 
 def optional(metavar: str) -> Any:
@@ -34,7 +34,9 @@ Count = Annotated[int | None, optional("INT")]
 class TrainingOptions:
     """How to train. What is not given suits the geometry and the graph."""
 
-    likelihood: Annotated[Likelihood | None, optional("{fermi-dirac,triple-fermi-dirac,law-lucas}")] = None
+    likelihood: Annotated[Likelihood | None, optional("{fermi-dirac,triple-fermi-dirac,law-lucas,cone}")] = (
+        None
+    )
     """How the probability of an edge depends on interval and time."""
 
     dim: int = 10

@@ -31,7 +31,7 @@ class Sweep:
     """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     grid: Annotated[tuple[str, ...], optional("NAME=VALUE,…")] = ()
-    """What to vary: learning_rate, init_scale, clip, and the numbers of the model: tau1, tau2, alpha, …"""
+    """What to vary: learning_rate, anneal, init_scale, clip, and the numbers of the model: tau1, alpha, …"""
 
     geometry: Annotated[Geometry | None, optional(f"{{{','.join(get_args(Geometry))}}}")] = None
     """The spacetime; if not given, what the graph's cycles suggest."""

@@ -87,6 +87,10 @@ class Manifold(abc.ABC):
     def exp(self, p: Point, v: Tangent) -> Point:
         """The point reached from p after unit time along the geodesic with velocity v."""
 
+    def step(self, p: Point, v: Tangent) -> Point:
+        """`exp` of a v no longer than 1 in the Euclidean norm, where that can be had for less."""
+        return self.exp(p, v)
+
     @abc.abstractmethod
     def log(self, p: Point, q: Point) -> Tangent:
         """The velocity at p of the geodesic that reaches q after unit time; NaN where none exists."""

@@ -153,13 +153,20 @@ class Quadric(Manifold):
     def gradient(self, p: Point, covector: Covector) -> Tangent:
         """ζ = Π(G Π(G df))/R² (eq. 11), G = diag(∓1), or Π(G df)/R² where the metric is definite.
 
-        df·ζ = |Π(G df)|²/R² ≥ 0 in the Euclidean norm: a descent direction for −ζ.
+        df·ζ = |Π(G df)|²/R² ≥ 0 in the Euclidean norm: a descent direction for −ζ. Multiplied out, the
+        two projections add to df a multiple of p in either block: with a₋, a₊ the parts of df·p,
+        (a₋ + a₊)|p|² + 2κa₋ among the negative coordinates and (a₋ + a₊)|p|² − 2κa₊ among the positive.
         """
         self._check_shapes(p=p, covector=covector)
-        raised = self._project_out(p, self._flip(covector))
-        if self.signature[0] > 0:
-            raised = self._project_out(p, self._flip(raised))
-        return raised / self.radius**2
+        square = self.radius**2
+        if self.signature[0] == 0:
+            return self._project_out(p, self._flip(covector)) / square
+        n = self.negatives
+        minus, plus = jnp.sum(covector[:n] * p[:n]), jnp.sum(covector[n:] * p[n:])
+        size = 2 * square_sum(p, 0, n) + self.kappa  # |p|², by ⟨p, p⟩ = κ
+        both = (minus + plus) * size
+        on_minus, on_plus = (both + 2 * self.kappa * minus) / square, (both - 2 * self.kappa * plus) / square
+        return covector * (1 / square) + jnp.where(self._signs < 0, on_minus, on_plus) * p
 
     def _project_out(self, p: Point, v: Array) -> Tangent:
         """Π_p v = v − κ⟨v, p⟩p (eq. 10)."""
@@ -171,9 +178,16 @@ class Quadric(Manifold):
         All three are c(w)p + s(w)v with w = κ⟨v, v⟩ and c, s analytic; the result is put back on
         the surface, so rounding does not build up over steps.
         """
+        return self._move(p, v, short=False)
+
+    def step(self, p: Point, v: Tangent) -> Point:
+        """`exp` of a v no longer than 1 in the Euclidean norm: c and s from their series alone."""
+        return self._move(p, v, short=True)
+
+    def _move(self, p: Point, v: Tangent, short: bool) -> Point:
         self._check_shapes(p=p, v=v)
         w = self.kappa * self._form(v, v)
-        return self.project(once(cos_sqrt(w)) * p + once(sinc_sqrt(w)) * v)
+        return self.project(once(cos_sqrt(w, short=short)) * p + once(sinc_sqrt(w, short=short)) * v)
 
     def log(self, p: Point, q: Point) -> Tangent:
         """½A′(z)(q − zp); NaN for z ≤ −1, where no geodesic (or, at the antipode, no single one) exists."""

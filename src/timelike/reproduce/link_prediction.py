@@ -150,12 +150,13 @@ def sweep_case(case: Case, graph: int | None, kind: str, grid: dict[str, list[fl
 
     row, honest = case.row, case.protocol == "honest"
     split = load_split(row.dataset, graph, case.negatives, honest, case.data_dir)
+    kinds: dict[str, Any] = {kind: RATIO}
     config = Config(
         epochs=row.epochs,
         batch_size=row.batch_size,
         burn_in=row.burn_in,
         init_scale=row.init_scale,
-        negatives=Negatives(**{kind: RATIO}),
+        negatives=Negatives(**kinds),
         select="valid" if honest else "test",
     )
     model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[row.likelihood]())

@@ -1,0 +1,76 @@
+"""Random numbers that are computed, not stored: draws from a hash, and a permutation without a table."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+
+#: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
+ROUNDS = 4
+
+Nodes = Int[Array, "*shape"]
+
+
+def at(array: Array, index: Nodes) -> Array:
+    """array[index] for indices known to be in range."""
+    return array.at[index].get(mode="promise_in_bounds")
+
+
+def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+    """Random whole numbers in [0, bound), one word of bits each (bias below bound / 2³²).
+
+    The words are a counter scrambled twice by an integer hash, with one half of the key before
+    each time: good enough to draw nodes with, and a tenth of the price of `jax.random.bits`.
+    """
+    first, *_, second = jax.random.key_data(key)
+    counter = jnp.arange(math.prod(shape), dtype=jnp.uint32)
+    words = _scramble(_scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
+    return (words % jnp.uint32(bound)).astype(jnp.int32).reshape(shape)
+
+
+def _scramble(x: Nodes) -> Nodes:
+    """A permutation of the 32-bit words in which every bit depends on every bit ("lowbias32")."""
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        x = (x ^ (x >> shift)) * jnp.uint32(factor)
+    return x ^ (x >> 16)
+
+
+class Shuffle(NamedTuple):
+    """A pseudo-random permutation of `rows`·`columns` positions that is computed, not stored.
+
+    A Feistel network on the grid (row, column): each round shifts the column by a random function
+    of the row and the row by one of the column. One pass costs a few nanoseconds per number where
+    a sort on the device costs hundreds.
+    """
+
+    by_row: Int[Array, "rounds rows"]
+    by_column: Int[Array, "rounds columns"]
+
+    @classmethod
+    def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
+        """A fresh permutation of at least `count` positions, on a grid that has few more."""
+        root = max(1, int(np.sqrt(count)))
+        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
+        columns = -(-count // rows)
+        first, second = jax.random.split(key)
+        return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
+
+    @property
+    def size(self) -> int:
+        """How many positions are permuted."""
+        return self.by_row.shape[1] * self.by_column.shape[1]
+
+    def __call__(self, position: Int[Array, "*shape"]) -> Int[Array, "*shape"]:
+        """Where each position goes; positions past `size` stay past it."""
+        rows, columns = self.by_row.shape[1], self.by_column.shape[1]
+        inside = jnp.minimum(position, self.size - 1)
+        row, column = inside // columns, inside % columns
+        for by_row, by_column in zip(self.by_row, self.by_column, strict=True):
+            column = (column + at(by_row, row)) % columns
+            row = (row + at(by_column, column)) % rows
+        return jnp.where(position < self.size, row * columns + column, self.size)
