@@ -10,7 +10,7 @@ import typing
 import pytest
 
 import timelike
-from timelike import likelihoods, manifolds
+from timelike import baselines, likelihoods, manifolds
 from timelike.likelihoods import LIKELIHOODS, Likelihood
 from timelike.manifolds import MANIFOLDS, Manifold
 
@@ -43,6 +43,11 @@ def build_all(constructors) -> tuple[set[type], set[object]]:
     return classes, code
 
 
+def of_baselines(part: str) -> set[type]:
+    """The manifolds, or likelihoods, of the models that came before."""
+    return build_all([lambda make=make: getattr(make(3), part) for make in baselines.MODELS.values()])[0]
+
+
 def constructors_in(module, kind: type) -> list:
     """The public functions of a module that are declared to return a `kind`."""
     functions = [f for name in module.__all__ if inspect.isfunction(f := getattr(module, name))]
@@ -51,7 +56,7 @@ def constructors_in(module, kind: type) -> list:
 
 def test_every_manifold_is_listed():
     classes, code = build_all([lambda make=make: make(3) for make in MANIFOLDS.values()])
-    assert concrete_subclasses(Manifold) <= classes
+    assert concrete_subclasses(Manifold) <= classes | of_baselines("manifold")
     constructors = constructors_in(manifolds, Manifold)
     assert len(constructors) >= 9
     assert [f.__name__ for f in constructors if f.__code__ not in code] == []
@@ -59,13 +64,13 @@ def test_every_manifold_is_listed():
 
 def test_every_likelihood_is_listed():
     classes, code = build_all(LIKELIHOODS.values())
-    assert concrete_subclasses(Likelihood) <= classes
+    assert concrete_subclasses(Likelihood) <= classes | of_baselines("likelihood")
     assert [f.__name__ for f in constructors_in(likelihoods, Likelihood) if f.__code__ not in code] == []
 
 
 @pytest.mark.parametrize(("module", "kind"), [(manifolds, Manifold), (likelihoods, Likelihood)])
 def test_every_listed_class_is_public(module, kind):
-    assert {cls.__name__ for cls in concrete_subclasses(kind)} <= set(module.__all__)
+    assert {cls.__name__ for cls in concrete_subclasses(kind)} <= {*module.__all__, *baselines.__all__}
 
 
 @pytest.mark.parametrize("name", MANIFOLDS)

@@ -33,6 +33,8 @@ class Config:
     optimizer: str = "sgd"
     #: First epochs, run at a hundredth of the learning rate.
     burn_in: int = 10
+    #: The share of the learning rate that is left in the last epoch; it falls along a line. The paper: ¼.
+    final_rate: float = 0.25
     #: Temperatures (numbers named tau…) begin at this multiple and fall to their own value; scores use
     #: the latter. Learned temperatures are not annealed.
     anneal: float = 1.0
@@ -55,7 +57,7 @@ class Config:
             if not (name == "patience" and self.patience is None):
                 value = whole_number(f"Config: {name}", getattr(self, name), least, 2**31 - 1)
                 object.__setattr__(self, name, value)
-        for name in ("learning_rate", "anneal", "init_scale", "clip"):
+        for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):

@@ -59,6 +59,7 @@ class Numbers(NamedTuple):
     clip: Float[Array, ""]
     epochs: Int[Array, ""]
     burn_in: Int[Array, ""]
+    final_rate: Float[Array, ""]
     anneal: Float[Array, ""]
     patience: Int[Array, ""]
     seed: Int[Array, ""]
@@ -140,7 +141,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
     key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
     epoch = state.epoch.astype(state.points.dtype)
-    rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in)
+    rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in, numbers.final_rate)
     step = Step(rate.astype(state.points.dtype), numbers.clip)
     heat = heating(epoch, numbers.epochs, numbers.anneal).astype(state.points.dtype)
     warm = with_scaled(numbers.model, "tau", heat)

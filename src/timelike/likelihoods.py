@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from timelike._struct import POSITIVE, REAL, UNIT, Number, number, struct
-from timelike.manifolds.base import Separation
+from timelike.manifolds.base import Manifold, Point, Separation
 from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids, sqrt
 
 LogProb = Float[Array, "images"]
@@ -24,14 +24,28 @@ class Likelihood(abc.ABC):
     """The probability of a directed edge as a function of s² and Δt.
 
     `decays_in_time` says whether the sum over images of a circle of time (eq. 21) converges. Where
-    it does not, `Model` looks at the nearest image alone.
+    it does not, `Model` looks at the nearest image alone. One that is `contrastive` is trained by a
+    softmax of `logits` over an edge and its non-edges, instead of pair by pair.
     """
 
     decays_in_time: ClassVar[bool]
+    contrastive: ClassVar[bool] = False
+
+    def misses(self, manifold: Manifold) -> str | None:
+        """What the likelihood needs where this manifold is not that; None: it will do."""
+        return None
+
+    def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
+        """What the likelihood sees of two points: their separation. Some baselines look at the points."""
+        return manifold.separation(p, q)
 
     @abc.abstractmethod
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log F and log(1 − F), the latter without cancellation, for every image."""
+
+    def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
+        """What the softmax of a contrastive likelihood is taken of: of the pair as an edge, as a non-edge."""
+        raise NotImplementedError
 
     def log_prob(self, separation: Separation) -> LogProb:
         """log F for every image."""

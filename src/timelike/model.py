@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
 from timelike._struct import child, struct
+from timelike.checks import show
 from timelike.likelihoods import Likelihood
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
 from timelike.numerics import log1mexp, log_sum_exp
@@ -26,6 +27,10 @@ class Model:
     manifold: Manifold = child(Manifold, "a Manifold, such as manifolds.Minkowski(10)")
     likelihood: Likelihood = child(Likelihood, "a Likelihood, such as likelihoods.TripleFermiDirac()")
 
+    def _check_together(self) -> None:
+        if (needed := self.likelihood.misses(self.manifold)) is not None:
+            raise TypeError(f"{type(self.likelihood).__name__} needs {needed}, not {show(self.manifold)}")
+
     def log_prob(self, p: Point, q: Point) -> Scalar:
         """log-probability of the edge p → q."""
         return self.log_probs(p, q)[0]
@@ -36,7 +41,11 @@ class Model:
 
     def log_probs(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
         """(`log_prob`, `log_prob_not`), sharing the work."""
-        return self.from_separation(self.manifold.separation(p, q))
+        return self.from_separation(self.separation(p, q))
+
+    def separation(self, p: Point, q: Point) -> Separation:
+        """What the likelihood sees of the pair."""
+        return self.likelihood.separation(self.manifold, p, q)
 
     def from_separation(self, separation: Separation) -> tuple[Scalar, Scalar]:
         """(`log_prob`, `log_prob_not`) of a pair of which only the separation is known."""

@@ -8,9 +8,12 @@ import numpy as np
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
-from timelike.manifolds.base import Manifold, Separation
+from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import once
+
+#: The logit of padding.
+NO_PAIR = -1e9
 
 #: A loop over fewer pairs than this gains from being joined with those of other runs.
 SHORT = 64
@@ -23,36 +26,47 @@ def batch_loss(model: Model, weights: PerPair, rows: Rows) -> tuple[PerPair, Row
     """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
 
     The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
-    a → b; padding has w = 0. `rows` holds the sources of all pairs, then the targets; the first pair
-    of an example is the positive. The derivative goes in two stages, loss → separations → rows,
-    with a barrier between numbers per pair and numbers per coordinate.
+    a → b, or the softmax of a contrastive likelihood; padding has w = 0. `rows` holds the sources of all
+    pairs, then the targets; the first pair of an example is the positive. The derivative goes in two
+    stages, loss → separations → rows, with a barrier between numbers per pair and numbers per coordinate.
     """
-    separation, pull_back = jax.vjp(lambda rows: _separations(model.manifold, rows), rows)
+    separation, pull_back = jax.vjp(lambda rows: _separations(model, rows), rows)
     log_likelihoods, slopes = _slopes(model, separation, weights)
     return log_likelihoods, pull_back(jax.tree.map(once, slopes))[0]
 
 
 def total_loss(model: Model, weights: PerPair, rows: Rows) -> Float[Array, ""]:
     """The same loss as one number, to be differentiated by the numbers of the model."""
-    separation = _separations(model.manifold, rows)
-    return -jnp.sum(weights * _log_likelihoods(model, separation, weights.shape))
+    return -jnp.sum(weights * _log_likelihoods(model, _separations(model, rows), weights))
 
 
-def _separations(manifold: Manifold, rows: Rows) -> Separation:
+def _separations(model: Model, rows: Rows) -> Separation:
     """Of all pairs, along the last axis."""
     sources, targets = jnp.reshape(rows, (2, rows.shape[0] // 2, -1))
-    return jax.vmap(manifold.separation, out_axes=-1)(sources, targets)
+    return jax.vmap(model.separation, out_axes=-1)(sources, targets)
 
 
-def _log_likelihoods(model: Model, separation: Separation, shape: tuple[int, ...]) -> Array:
-    """log F of the first pair of each example and log(1 − F) of the rest, in the shape (…, pairs, batch).
+def _log_likelihoods(
+    model: Model, separation: Separation, weights: Float[Array, "*lanes pairs batch"]
+) -> Array:
+    """log F of the first pair of each example and log(1 − F) of the rest, in the shape of the weights.
 
     The numbers of the model are one for all pairs, or one for each.
     """
     numbers = 0 if any(jnp.ndim(x) for x in jax.tree.leaves(model)) else None
-    log_prob, log_prob_not = jax.vmap(Model.from_separation, in_axes=(numbers, -1))(model, separation)
-    positive = np.arange(shape[-2])[:, None] == 0
-    return jnp.where(positive, log_prob.reshape(shape), log_prob_not.reshape(shape))
+    of_pair = _logits if model.likelihood.contrastive else Model.from_separation
+    found = jax.vmap(of_pair, in_axes=(numbers, -1))(model, separation)
+    as_edge, as_other = (x.reshape(weights.shape) for x in found)
+    positive = np.arange(weights.shape[-2])[:, None] == 0
+    chosen = jnp.where(positive, as_edge, as_other)
+    if not model.likelihood.contrastive:
+        return chosen
+    softmax = jax.nn.log_softmax(jnp.where(weights > 0, chosen, NO_PAIR), axis=-2)
+    return jnp.where(positive, softmax, 0.0)
+
+
+def _logits(model: Model, separation: Separation) -> tuple[Array, ...]:
+    return tuple(x[0] for x in model.likelihood.logits(separation))
 
 
 @custom_vmap
@@ -60,7 +74,7 @@ def _slopes(model: Model, separation: Separation, weights: PerPair) -> tuple[Per
     """The log-likelihoods, and the derivative of the loss by the separations."""
 
     def loss(separation: Separation) -> tuple[Array, Array]:
-        log_likelihoods = _log_likelihoods(model, separation, weights.shape)
+        log_likelihoods = _log_likelihoods(model, separation, weights)
         return -jnp.sum(weights * log_likelihoods), log_likelihoods
 
     slopes, log_likelihoods = jax.grad(loss, has_aux=True)(separation)

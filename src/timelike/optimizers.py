@@ -62,13 +62,13 @@ class Step(NamedTuple):
     clip: Float[Array, ""]
 
 
-def schedule(epoch: Array, epochs: Array | int, burn_in: Array | int) -> Array:
-    """The factor on the learning rate: 0.01 in the first `burn_in` epochs, then linear from 1 to ¼.
+def schedule(epoch: Array, epochs: Array | int, burn_in: Array | int, final: Array | float = 0.25) -> Array:
+    """The factor on the learning rate: 0.01 in the first `burn_in` epochs, then linear from 1 to `final`.
 
     The line runs over all epochs, so the rate after the burn-in is that of its epoch.
     """
     progress = epoch / jnp.maximum(epochs - 1, 1)
-    return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - 0.75 * progress)
+    return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - (1 - final) * progress)
 
 
 #: Temperatures have fallen after this share of the epochs.

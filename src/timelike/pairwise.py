@@ -18,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from timelike.likelihoods import Likelihood
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 from timelike.manifolds.base import Separation, Stationary
 from timelike.model import Model
@@ -35,7 +36,10 @@ def log_probs(model: Model, p: Columns, q: Columns) -> Float[Array, "*shape"]:
     The sum over images is written out too: an axis of images would make XLA compute what they share
     once for each.
     """
-    images = _one_by_one(separations(model.manifold, p, q))
+    if type(model.likelihood).separation is Likelihood.separation:
+        images = _one_by_one(separations(model.manifold, p, q))
+    else:  # a baseline that looks at the points
+        images = _one_by_one(_mapped(model.separation, p, q))
     if len(images) == 1 or not model.likelihood.decays_in_time:
         return _over_pairs(model.from_separation, images[len(images) // 2])[0]
     terms = [_over_pairs(model.likelihood.log_prob, image)[..., 0] for image in images]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from timelike.baselines import MODELS
 from timelike.checks import show
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
@@ -64,10 +65,11 @@ def struct_from_json(value: Any, part: str, where: str) -> Any:
 
 
 def _classes(part: str) -> dict[str, Any]:
-    """All classes that the constructors of a list build, those of parts too, by name."""
+    """All classes that the constructors of a list and of the baselines build, those of parts too, by name."""
     makers, arguments = LISTS[part]
     found: dict[str, Any] = {}
     todo: list[Any] = [make(*arguments) for make in makers.values()]
+    todo += [getattr(make(3), part) for make in MODELS.values()]
     while todo:
         one = todo.pop()
         found[type(one).__name__] = type(one)

@@ -5,7 +5,11 @@ They come from `experiments/defaults.py`, which measures how much tuning adds to
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from timelike._struct import numbers_of
+from timelike.baselines import MODELS
 from timelike.checks import show
 from timelike.config import Config
 from timelike.graph import DiGraph
@@ -26,13 +30,15 @@ CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hype
 SMALL = 20_000
 #: An epoch has at most so many steps while batches are below `LARGEST_BATCH`.
 STEPS = 256
+#: What baselines need that others do not: cones have no opening near the centre, so begin outside.
+BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
 SMALLEST_BATCH, LARGEST_BATCH = 16, 4096
 
 
 def recipe(
     geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: DiGraph | None = None
 ) -> tuple[Model, Config]:
-    """A model and how to train it, for a geometry in `timelike.manifolds.MANIFOLDS`.
+    """A model and how to train it, for a geometry in `manifolds.MANIFOLDS` or a model in `baselines.MODELS`.
 
     A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry.
     With m edges there are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
@@ -50,6 +56,8 @@ def recipe(
         burn_in=min(10, epochs // 10),
         negatives=Negatives(uniform=4),
     )
+    if geometry in MODELS:
+        return _baseline(geometry, dim, likelihood), dataclasses.replace(config, **BASELINE.get(geometry, {}))
     return Model(MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
 
 
@@ -68,9 +76,15 @@ def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[f
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
     """Raise a `ValueError` unless this is the name of a geometry, or one of `more`."""
-    known = (*more, *MANIFOLDS)
+    known = (*more, *MANIFOLDS, *MODELS)
     if geometry not in known:
         raise ValueError(f"geometry is {show(geometry)}; it must be one of {', '.join(known)}")
+
+
+def _baseline(geometry: str, dim: int, likelihood: str | Likelihood | None) -> Model:
+    if likelihood is not None:
+        raise ValueError(f"likelihood is {show(likelihood)}; {geometry} has its own, leave it out")
+    return MODELS[geometry](dim)
 
 
 def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihood:

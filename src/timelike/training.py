@@ -67,13 +67,15 @@ def train(
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
     non_edges: np.ndarray | None = None,
+    start: np.ndarray | None = None,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
     `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
-    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `checkpoint`
+    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
+    has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
     names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
     is a terminal).
     """
@@ -81,8 +83,11 @@ def train(
     plan, data = prepare(graph, model, config, valid, test, non_edges)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
+    if start is not None:
+        state = started(state, model, start)
     history: list[Report] = []
-    saver = Saver(checkpoint, settings_of(graph, model, config, plan, data))
+    settings = settings_of(graph, model, config, plan, data)
+    saver = Saver(checkpoint, settings if start is None else {**settings, "start": _digest(start)})
     stored = saver.load(state)
     if stored is not None:
         state, history = stored.state, unstack_history(stored.history)
@@ -166,10 +171,20 @@ def make_numbers(model: Model, config: Config) -> Numbers:
         clip=f(config.clip),
         epochs=i(config.epochs),
         burn_in=i(config.burn_in),
+        final_rate=f(config.final_rate),
         anneal=f(config.anneal),
         patience=i(NEVER if config.patience is None else config.patience),
         seed=i(config.seed),
     )
+
+
+def started(state: State, model: Model, start: np.ndarray) -> State:
+    """The same state at other points."""
+    model.manifold.check_points(start, "start")
+    if start.shape != state.points.shape:
+        raise ValueError(f"start has {len(start)} points; there are {len(state.points)} nodes")
+    points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
+    return state._replace(points=points, best_points=best)
 
 
 @functools.cache

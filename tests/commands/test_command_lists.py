@@ -7,6 +7,7 @@ import typing
 import pytest
 
 from timelike import plot, protocols
+from timelike.baselines import MODELS
 from timelike.cli import COMMANDS, main
 from timelike.commands import evaluate, export, options
 from timelike.commands import plot as plot_command
@@ -20,7 +21,7 @@ from timelike.reproduce.groups import GROUPS
 @pytest.mark.parametrize(
     ("choices", "known"),
     [
-        (options.Geometry, MANIFOLDS),
+        (options.Geometry, [*MANIFOLDS, *MODELS]),
         (options.Likelihood, LIKELIHOODS),
         (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),

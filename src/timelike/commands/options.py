@@ -18,6 +18,13 @@ Geometry = Literal[
     "de-sitter",
     "anti-de-sitter",
     "two-time-hyperboloid",
+    "order-embedding",
+    "euclidean-disk",
+    "spherical-disk",
+    "hyperbolic-disk",
+    "entailment-cones",
+    "poincare-embedding",
+    "shadow-cones",
 ]
 Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 

@@ -12,7 +12,7 @@ from timelike.commands.options import optional
 from timelike.commands.printing import print_json
 
 #: Kept here as text, as the choices of other commands are; a test compares them with the list.
-What = Literal["list", "all", "cyclic", "ablation", "toys", "figures", "grid"]
+What = Literal["list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "grid"]
 
 
 @dataclasses.dataclass(frozen=True)

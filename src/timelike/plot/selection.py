@@ -137,7 +137,7 @@ def _look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
     """Probability, and the number of the image of q (nearest: 0) that stands for the edge, of each pair."""
 
     def one(p: Point, q: Point) -> tuple[Any, Any]:
-        separation = model.manifold.separation(p, q)
+        separation = model.separation(p, q)
         prob = jnp.exp(model.from_separation(separation)[0])
         if not model.likelihood.decays_in_time:
             return prob, 0
