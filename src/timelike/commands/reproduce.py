@@ -25,7 +25,7 @@ class Reproduce:
     """
 
     what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
-    """Take cyclic, ablation, toys, figures or grid; all is everything but the grids, list only lists."""
+    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all but the grids; list: only list them."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""
