@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test dev check docs figures bench results clean
+.PHONY: help demo test long dev check docs figures bench results clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -24,7 +24,10 @@ demo: $(VENV)/.plot  ## draw demo.png
 	$(BIN)/timelike demo --out demo.png
 
 test: $(VENV)/.test  ## run the tests
-	$(BIN)/pytest -n 2 -q -m "not slow"
+	$(BIN)/pytest -n 2 -q -m "not slow and not long"
+
+long: $(VENV)/.test  ## run what takes longer: every page, example and command of the documentation
+	$(BIN)/pytest -n 2 -q -m "long and not slow"
 
 dev: $(VENV)/.dev  ## install everything for development
 	@echo "Ready: $(BIN)/python; for checks at every commit run $(BIN)/pre-commit install"

@@ -86,24 +86,24 @@ def random_graph(nodes: int, edges: int, seed: int = 0) -> Any:
 
 def duplication_divergence() -> Any:
     """The training edges (85%) of a 100-node duplication-divergence graph."""
-    from timelike import datasets, split
+    from timelike import datasets, split_edges
 
-    return split.split_edges(datasets.duplication_divergence(17), valid=0, test=0.15).train
+    return split_edges(datasets.duplication_divergence(17), valid=0, test=0.15).train
 
 
 def dream5(data_dir: Path) -> tuple[str, Any]:
     """The training edges (85%) of DREAM5 in silico, or of a random graph of its size, and which it is."""
-    from timelike import split
+    from timelike import split_edges
     from timelike.graph import DiGraph
 
     file = data_dir / DREAM5
     if not file.exists():
         made = random_graph(1565, 4012)
-        return "random graph of DREAM5's size", split.split_edges(made, valid=0, test=0.15).train
+        return "random graph of DREAM5's size", split_edges(made, valid=0, test=0.15).train
     rows = [line.split() for line in file.read_text().splitlines()]
     nodes = {name: None for a, b, _ in rows for name in (a, b)}
     graph = DiGraph.from_edges([(a, b) for a, b, label in rows if label == "1"], nodes)
-    return "DREAM5 in silico", split.split_edges(graph, valid=0, test=0.15).train
+    return "DREAM5 in silico", split_edges(graph, valid=0, test=0.15).train
 
 
 def tfd(manifold: str, dim: int) -> Any:

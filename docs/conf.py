@@ -1,6 +1,8 @@
 """Sphinx settings; build with `make docs`."""
 
 import re
+import sys
+from pathlib import Path
 
 import jax
 
@@ -11,7 +13,9 @@ author = "The timelike authors"
 copyright = author
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
+sys.path.insert(0, str(Path(__file__).parent))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
+html_math_renderer = "mathml"
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]

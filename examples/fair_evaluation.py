@@ -13,13 +13,13 @@ def main() -> None:
     rows: dict[str, list] = {protocol: [] for protocol in PROTOCOLS}
     for seed in range(SEEDS):
         splits = {
-            protocol: tl.split.split_edges(graph, valid=0.1, test=0.15, seed=seed, protocol=protocol)
+            protocol: tl.split_edges(graph, valid=0.1, test=0.15, seed=seed, protocol=protocol)
             for protocol in PROTOCOLS
         }
         first = splits["uniform"]
         embedding = tl.train(first.train, model, tl.Config(epochs=60), valid=first.valid)
         for protocol, split in splits.items():
-            found = {"spacetime": tl.evaluate.evaluate(embedding, split)}
+            found = {"spacetime": tl.evaluate(embedding, split)}
             found |= tl.baselines.evaluate_baselines(split.train, split)
             rows[protocol] += [{"model": m, "seed": seed, **score.to_dict()} for m, score in found.items()]
 

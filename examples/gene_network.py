@@ -43,19 +43,17 @@ def main(source: str) -> None:
     print(graph.notes or graph)
     print(f"suggested: {graph.describe().geometry}\n")
 
-    model = tl.Model(tl.manifolds.Minkowski(5), tl.likelihoods.TripleFermiDirac())
-    config = tl.Config(epochs=200, batch_size=8, negatives=tl.Negatives(uniform=2, target=2))
-    embedding = tl.train(graph, model, config)
+    found = tl.SpacetimeEmbedding("minkowski", dim=5, negatives=tl.Negatives(uniform=2, target=2)).fit(graph)
 
     print("The likeliest edges that are not in the file:")
-    for regulator, gene, probability in embedding.top_edges(5, exclude=graph):
+    for regulator, gene, probability in found.top_edges(5):
         print(f"  {regulator} → {gene}  {probability:.2f}")
-    regulators, genes = ([graph.name(node) for node in ends] for ends in (graph.sources, graph.targets))
-    right = embedding.prob(regulators, genes) > embedding.prob(genes, regulators)
-    print(f"known edges that score above their reverses: {right.mean():.0%}")
+    edges = [(graph.name(a), graph.name(b)) for a, b in zip(graph.sources, graph.targets, strict=True)]
+    there, back = (found.predict_proba(pairs)[:, 1] for pairs in (edges, [edge[::-1] for edge in edges]))
+    print(f"known edges that score above their reverses: {(there > back).mean():.0%}")
 
-    embedding.save("network-model")
-    tl.plot.save(embedding, "network.png", graph)
+    found.save("network-model")
+    tl.plot.save(found.embedding_, "network.png", graph)
     print("written: network-model/, network.png")
 
 

@@ -28,7 +28,7 @@ def main() -> None:
     pairs = np.stack([new, rng.integers(0, old, 400)], axis=1)
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     pairs = pairs[~graph.has_edges(pairs[:, 0], pairs[:, 1])]
-    found = tl.evaluate.evaluate(grown, tl.LabelledPairs.build(edges, pairs))
+    found = tl.evaluate(grown, tl.LabelledPairs.build(edges, pairs))
     print(f"{len(edges)} edges of the new nodes that were not told, among {len(pairs)} non-edges of theirs:")
     guessing = len(edges) / (len(edges) + len(pairs))
     ap, auc = found.average_precision, found.roc_auc

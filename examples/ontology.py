@@ -48,7 +48,7 @@ def main() -> None:
     nodes = range(graph.num_nodes)
     others = [(a, b) for a in nodes for b in nodes if a != b and not closure.has_edges(a, b)]
     pairs = tl.LabelledPairs.build(list(zip(implied.sources, implied.targets, strict=True)), others)
-    found = tl.evaluate.evaluate(embedding, pairs)
+    found = tl.evaluate(embedding, pairs)
     print(f"{implied.num_edges} more edges follow, {found.negatives} pairs are none: AUC {found.roc_auc:.2f}")
 
     for term in ("poodle", "orca"):

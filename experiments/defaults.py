@@ -20,7 +20,7 @@ import numpy as np
 
 import timelike as tl
 from timelike.recipes import recipe
-from timelike.split import Split, split_edges
+from timelike.splits import Split, split_edges
 
 DREAM5 = ("in-silico", "ecoli", "yeast")
 DATA = (*(f"dream5:{name}" for name in DREAM5), *(f"duplication-divergence:seed={s}" for s in (3, 5, 17)))

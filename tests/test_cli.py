@@ -41,11 +41,17 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["demo", "--out"], "--out"),
         (["demo", "--out", "no-such-folder/demo.png"], "there is no folder no-such-folder"),
         (["demo", "--out", "demo.what"], "what"),
+        (["fit", "bad.txt", "--out", "model"], "the text is 'c' (--skip-bad-rows leaves such rows out)"),
+        (["fit", "data_dir/bad.txt", "--out", "model"], "timelike: data_dir/bad.txt, line 2: 1 of 2 fields"),
+        (["datasets", "export", "cycle:5", "--out", "x.jpg"], "--out is x.jpg; its ending must be"),
         (["--print-completion", "powershell"], "powershell"),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    for name in ("bad.txt", "data_dir/bad.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("a b\nc\n")
     with pytest.raises(SystemExit) as stop:
         main(arguments)
     assert stop.value.code == 2

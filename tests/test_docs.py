@@ -72,20 +72,14 @@ def alone(tmp_path) -> dict[str, str]:
     return {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TIMELIKE_DATA": "", **proxies}
 
 
-#: Pages that train many models.
-SLOW = ("gallery",)
-MARKS = {name: [pytest.mark.slow] for name in SLOW}
-
-
-@pytest.mark.parametrize(
-    "page", [pytest.param(p, id=p.stem, marks=MARKS.get(p.stem, [])) for p in PAGES if program(p).strip()]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("page", [p for p in PAGES if program(p).strip()], ids=lambda page: page.stem)
 def test_examples_run(page, tmp_path, elsewhere, alone):
     problem = elsewhere.submit(run, page, tmp_path, alone).result()
     assert problem is None, problem
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_tutorial_runs_with_the_published_data(tmp_path, elsewhere, alone):
     found = [x for x in filter(None, DATA) if (Path(x) / "dream5" / "net3_gene_ids.tsv").is_file()]
     if not found:
@@ -184,9 +178,9 @@ def mistakes() -> list:
         lambda: named.top_targets("LexA"),
         lambda: numbered.prob([30], [0]),
         lambda: named.top_edges(3, exclude=tl.datasets.cycle(30)),
-        lambda: tl.split.split_edges(graph, test=15),
-        lambda: tl.split.split_edges(graph, valid=0.5, test=0.5),
-        lambda: tl.split.split_edges(graph, protocol="listed"),
+        lambda: tl.split_edges(graph, test=15),
+        lambda: tl.split_edges(graph, valid=0.5, test=0.5),
+        lambda: tl.split_edges(graph, protocol="listed"),
         lambda: tl.train("net.tsv", model),
         lambda: tl.Model("minkowski", tl.likelihoods.TripleFermiDirac()),
         lambda: tl.train(graph, model, tl.Config(patience=5)),

@@ -9,13 +9,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from timelike import Config, DiGraph, Embedding, LabelledPairs, Model, Negatives, SpacetimeEmbedding, sweep
+from timelike import Config, DiGraph, LabelledPairs, Model, Negatives, SpacetimeEmbedding, sweep
 from timelike.auto import Task, candidates, choose, explain
 from timelike.datasets import cycle, duplication_divergence
+from timelike.given import read_graph
 from timelike.likelihoods import LIKELIHOODS, LawLucas, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.recipes import recipe, variations
-from timelike.split import split_edges
+from timelike.splits import split_edges
+from timelike.trained_on import TrainedOn
 
 GENES = [
     ("lexA", "recA"),
@@ -55,7 +57,7 @@ def genes() -> SpacetimeEmbedding:
 # Inputs
 
 
-def test_every_kind_of_input_gives_the_same_embedding(graph, fitted):
+def test_every_kind_of_input_is_the_same_graph(graph, fitted):
     dense = np.zeros((graph.num_nodes, graph.num_nodes))
     dense[graph.sources, graph.targets] = 1
     pairs = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
@@ -71,9 +73,12 @@ def test_every_kind_of_input_gives_the_same_embedding(graph, fitted):
         np.array(pairs),
         np.array(pairs) / 1,
     ):
-        found = small().fit(given)
-        assert found.known_.num_edges == graph.num_edges
-        np.testing.assert_array_equal(found.embedding_.prob(3, 5), fitted.embedding_.prob(3, 5))
+        found = read_graph(given, small())
+        ends = [found.numbers(list(end)) for end in zip(*pairs, strict=True)]
+        assert (found.num_nodes, found.num_edges) == (graph.num_nodes, graph.num_edges)
+        assert found.has_edges(*ends).all()
+    again = small().fit(dense)
+    np.testing.assert_array_equal(again.embedding_.points, fitted.embedding_.points)
 
 
 def test_names_are_kept(genes):
@@ -128,7 +133,7 @@ def test_mistakes_are_one_line_that_says_what_is_wrong(settings, given, message)
 def test_the_same_seed_gives_the_same_embedding(graph, fitted):
     again = clone(fitted).fit(graph)
     np.testing.assert_array_equal(again.embedding_.points, fitted.embedding_.points)
-    other = clone(fitted).set_params(seed=1).fit(graph)
+    other = clone(fitted).set_params(seed=1).fit(fitted.graph_, valid=fitted.valid_)
     assert not np.array_equal(other.embedding_.points, fitted.embedding_.points)
     assert other.get_params()["seed"] == 1
 
@@ -168,7 +173,7 @@ BY_PAIRS = dict.fromkeys(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @parametrize_with_checks(
     [SpacetimeEmbedding("minkowski", dim=2, epochs=1, progress=False)],
     expected_failed_checks=lambda _: BY_PAIRS,
@@ -246,28 +251,25 @@ def test_a_complete_graph_has_no_non_edges_to_validate_on():
     assert "no non-edges" in found.reason_
 
 
-def test_seeds_and_variations_keep_the_best(graph):
-    several = SpacetimeEmbedding("minkowski", **{**PLAIN, "likelihood": None}, seeds=2).fit(graph)
+def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_path):
+    settings = {**PLAIN, "likelihood": None, "seeds": 2, "checkpoint": tmp_path / "run.ckpt"}
+    several = SpacetimeEmbedding("minkowski", **settings).fit(graph)
     best = several.embedding_.info
-    assert best["config"]["learning_rate"] == 0.03  # as given, so only the temperature varies
+    assert best["config"]["learning_rate"] == 0.03  # as given, so only the likelihood varies
     grid = variations(*recipe("minkowski", 3), graph)
     rows = sweep(
         several.graph_,
         recipe("minkowski", 3)[0],
         Config(**{**best["config"], "negatives": Negatives(uniform=4), "seed": 0}),
-        {"tau1": grid["tau1"], "tau2": grid["tau2"]},
+        {name: values for name, values in grid.items() if name != "learning_rate"},
         seeds=2,
         valid=several.valid_,
         progress=False,
     ).rows
     assert best["valid_ap"] == pytest.approx(max(row["valid_ap"] for row in rows))
-
-
-def test_seeds_share_a_checkpoint(graph, tmp_path):
-    first = small(seeds=2, checkpoint=tmp_path / "run.ckpt").fit(graph)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.ckpt"]
-    again = small(seeds=2, checkpoint=tmp_path / "run.ckpt").fit(graph)  # nothing left to train
-    np.testing.assert_array_equal(first.embedding_.points, again.embedding_.points)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]
+    again = SpacetimeEmbedding("minkowski", **settings).fit(graph)  # nothing left to train
+    np.testing.assert_array_equal(several.embedding_.points, again.embedding_.points)
 
 
 # Recipes
@@ -295,7 +297,12 @@ def test_large_graphs_get_large_batches_and_few_epochs():
 def test_what_is_given_overrides_the_recipe(genes):
     used = genes.embedding_.info["config"]
     assert (used["epochs"], used["batch_size"], used["learning_rate"], used["burn_in"]) == (3, 2, 0.5, 0)
-    assert used["negatives"] == {**dict.fromkeys(used["negatives"], 0), "target": 1, "uniform": 2}
+    assert used["negatives"] == {
+        **dict.fromkeys(used["negatives"], 0),
+        "target": 1,
+        "uniform": 2,
+        "weights": (),
+    }
 
 
 # Predictions
@@ -352,17 +359,50 @@ def test_new_nodes_are_folded_in_and_their_edges_known(genes):
     assert not {"recA"} & {p.target for p in grown.top_targets("sodA")}
 
 
-def test_a_saved_model_comes_back(genes, tmp_path):
-    genes.save(tmp_path / "model")
-    found = SpacetimeEmbedding.load(tmp_path / "model", GENES)
-    assert (found.geometry_, found.reason_) == (genes.geometry_, genes.reason_)
-    assert found.top_edges(5) == genes.top_edges(5)
+def test_a_saved_model_comes_back(fitted, tmp_path):
+    """With all that needs the training graph."""
+    fitted.save(tmp_path / "model")
+    found = SpacetimeEmbedding.load(tmp_path / "model")
+    assert (found.geometry_, found.reason_) == (fitted.geometry_, fitted.reason_)
+    assert found.candidates_ == fitted.candidates_
+    for name in ("graph_", "known_"):
+        mine, theirs = getattr(found, name), getattr(fitted, name)
+        np.testing.assert_array_equal([mine.sources, mine.targets], [theirs.sources, theirs.targets])
+    for mine, theirs in zip(found.valid_, fitted.valid_, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert found.top_edges(20) == fitted.top_edges(20)
+    assert found.top_targets(3) == fitted.top_targets(3)
+    assert found.score(found.valid_) == fitted.score(fitted.valid_)
     assert clone(found).get_params()["geometry"] == "minkowski"
+
+
+def test_new_nodes_may_be_added_to_a_saved_model_and_saved_again(genes, tmp_path):
+    genes.save(tmp_path / "model")
+    found, new = SpacetimeEmbedding.load(tmp_path / "model"), [("crp", "sodA"), ("sodA", "recA")]
+    expected = clone(genes).fit(GENES).add_nodes(new)
+    found.add_nodes(new).save(tmp_path / "more")
+    again = SpacetimeEmbedding.load(tmp_path / "more")
+    assert again.known_.num_edges == len(GENES) + 2
+    assert again.top_edges(8) == found.top_edges(8) == expected.top_edges(8)
+
+
+def test_weights_come_back(genes, tmp_path):
+    graph = DiGraph.from_edges([(*edge, 1.5 + i) for i, edge in enumerate(GENES)])
+    held_out = LabelledPairs.build(np.array([[0, 3]]), np.array([[3, 0]]))
+    genes.embedding_.save(tmp_path / "model", TrainedOn(graph, held_out))
+    found = SpacetimeEmbedding.load(tmp_path / "model")
+    np.testing.assert_array_equal(found.graph_.weights, graph.weights)
+    assert found.known_.num_edges == len(GENES) + 1
+
+
+def test_a_model_without_its_edges_wants_them(genes, tmp_path):
+    genes.embedding_.save(tmp_path / "model")
     alone = SpacetimeEmbedding.load(tmp_path / "model")
     np.testing.assert_array_equal(alone.predict_proba(GENES), genes.predict_proba(GENES))
-    with pytest.raises(ValueError, match=r"load\(path, graph=…\)"):
+    with pytest.raises(ValueError, match=r"without its training edges; load\(path, graph=…\)"):
         alone.top_edges(5)
-    Embedding.load(tmp_path / "model")
+    backwards = SpacetimeEmbedding.load(tmp_path / "model", GENES[::-1])  # nodes in another order
+    assert backwards.top_edges(5) == genes.top_edges(5)
 
 
 def test_labelled_pairs_go_by_number(genes):

@@ -25,6 +25,7 @@ def test_every_example_is_run_and_listed():
     assert all(f"`{name}.py`" in listed for name in PROMISED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROMISED)
 def test_example(name, tmp_path):
     # XLA optimises nothing: scripts are compiled for longer than they run.

@@ -14,7 +14,7 @@ from timelike import Config, DiGraph, Model, Negatives, train
 from timelike.datasets import chain, cycle, duplication_divergence, transitive_chain
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.split import Split, folds, in_edge_order, split_edges
+from timelike.splits import Split, folds, in_edge_order, split_edges
 
 SHARES = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.4])
 SEEDS = st.integers(0, 2**32)
@@ -163,6 +163,26 @@ def test_the_time_cut_is_the_nearest_between_equal_times():
     assert sizes == [(5, 3, 2), (5, 3, 2), (5, 0, 5)]
     dates = np.datetime64("2020-01-01") + times.astype("timedelta64[D]")
     assert len(split_edges(cycle(10), 0.3, 0.2, times=dates).test_edges) == 2
+
+
+@pytest.mark.parametrize("dates", [False, True])
+def test_times_of_the_graph(dates, tmp_path):
+    """They part the edges like an array of times, and go with the training edges, to a file and back."""
+    when = np.random.default_rng(0).integers(0, 30, GRAPH.num_edges)
+    when = np.datetime64("2020-01-01") + when.astype("timedelta64[us]") if dates else when
+    order = np.random.default_rng(1).permutation(GRAPH.num_edges)
+    graph = DiGraph.from_arrays(GRAPH.sources[order], GRAPH.targets[order], 100, times=when[order])
+    assert np.array_equal(graph.times, when)
+    split, expected = split_edges(graph, by="time"), split_edges(GRAPH, times=when)
+    assert np.array_equal(split.test_edges, expected.test_edges)
+    assert split.how == expected.how == "time"
+    known = {*zip(graph.sources.tolist(), graph.targets.tolist(), when.tolist(), strict=True)}
+    train = split.train
+    assert {*zip(train.sources.tolist(), train.targets.tolist(), train.times.tolist(), strict=True)} <= known
+    split.save(tmp_path / "split.safetensors")
+    again = Split.load(tmp_path / "split.safetensors").train.times
+    assert again.dtype == train.times.dtype
+    assert np.array_equal(again, train.times)
 
 
 def test_times_in_the_order_of_a_file():
@@ -317,7 +337,7 @@ def test_files_that_are_no_splits(tmp_path):
     with pytest.raises(FileNotFoundError):
         Split.load(tmp_path / "missing.safetensors")
     named = DiGraph.from_edges([((1, 2), "b"), ("b", "c"), ("c", "d"), ("d", (1, 2))])
-    with pytest.raises(TypeError, match=r"node name \(1, 2\) cannot be written"):
+    with pytest.raises(TypeError, match=r"node \(1, 2\) has a name of type tuple"):
         split_edges(named, 0.25, 0.25).save(path)
 
 
@@ -348,20 +368,21 @@ COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
         (GRAPH, {"test": "0.1"}, "test is '0.1'"),
         (GRAPH, {"seed": -1}, "seed is -1"),
         (GRAPH, {"ratio": 0}, "ratio is 0"),
-        (GRAPH, {"by": "time"}, "by is 'time'; it must be one of edges, nodes"),
+        (GRAPH, {"by": "times"}, "by is 'times'; it must be one of edges, nodes, time"),
         (GRAPH, {"by": "nodes", "connected": True}, 'by="nodes" and connected exclude each other'),
-        (GRAPH, {"times": np.zeros(1052), "together": True}, "times and together exclude each other"),
+        (GRAPH, {"by": "time"}, 'by is "time" but DiGraph(100 nodes, 1,052 edges) has no times'),
+        (GRAPH, {"times": np.zeros(1052), "together": True}, 'by="time" and together exclude each other'),
         (
             GRAPH,
             {"times": np.zeros(5)},
-            "times has shape (5,); DiGraph(100 nodes, 1,052 edges) needs",
+            "times has shape (5,); (1052,) is needed",
         ),
         (
             GRAPH,
             {"times": np.zeros(1052)},
             "times has 1 different value(s), too few to cut off the test",
         ),
-        (GRAPH, {"times": np.full(1052, np.nan)}, "times[0] is missing"),
+        (GRAPH, {"times": np.full(1052, np.nan)}, "times[0] is nan; every edge needs a time"),
         (
             GRAPH,
             {"protocol": "unifrom"},

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         baselines,
         compare,
         datasets,
-        evaluate,
+        evaluation,
         likelihoods,
         manifolds,
         metrics,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         protocols,
         ranking,
         recipes,
-        split,
+        splits,
     )
     from timelike._struct import from_real, to_real
     from timelike.calibration import Calibration
@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from timelike.describe import Description
     from timelike.embedding import Embedding, Neighbour, Prediction
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import Evaluation, LabelledPairs, evaluate
     from timelike.graph import DiGraph
     from timelike.io import ReadSummary, read
     from timelike.model import Model
     from timelike.sampling import Negatives
+    from timelike.splits import Split, folds, split_edges
     from timelike.sweeps import Sweep, sweep
     from timelike.training import DivergedError, InterruptedTraining, train
 
@@ -48,7 +49,7 @@ _MODULES = (
     "baselines",
     "compare",
     "datasets",
-    "evaluate",
+    "evaluation",
     "likelihoods",
     "manifolds",
     "metrics",
@@ -57,7 +58,7 @@ _MODULES = (
     "protocols",
     "ranking",
     "recipes",
-    "split",
+    "splits",
 )
 _HOMES = {
     "_struct": ("from_real", "to_real"),
@@ -67,11 +68,12 @@ _HOMES = {
     "describe": ("Description",),
     "embedding": ("Embedding", "Neighbour", "Prediction"),
     "estimator": ("SpacetimeEmbedding",),
-    "evaluate": ("LabelledPairs",),
+    "evaluation": ("Evaluation", "LabelledPairs", "evaluate"),
     "graph": ("DiGraph",),
     "io": ("ReadSummary", "read"),
     "model": ("Model",),
     "sampling": ("Negatives",),
+    "splits": ("Split", "folds", "split_edges"),
     "sweeps": ("Sweep", "sweep"),
     "training": ("DivergedError", "InterruptedTraining", "train"),
 }
@@ -85,6 +87,7 @@ __all__ = [
     "DiGraph",
     "DivergedError",
     "Embedding",
+    "Evaluation",
     "InterruptedTraining",
     "LabelledPairs",
     "Model",
@@ -93,12 +96,15 @@ __all__ = [
     "Prediction",
     "ReadSummary",
     "SpacetimeEmbedding",
+    "Split",
     "Sweep",
     "__version__",
     "baselines",
     "compare",
     "datasets",
     "evaluate",
+    "evaluation",
+    "folds",
     "from_real",
     "likelihoods",
     "manifolds",
@@ -109,7 +115,8 @@ __all__ = [
     "ranking",
     "read",
     "recipes",
-    "split",
+    "split_edges",
+    "splits",
     "sweep",
     "to_real",
     "train",

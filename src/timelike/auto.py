@@ -10,7 +10,7 @@ from timelike.checkpoint import Checkpointing, beside
 from timelike.config import Config
 from timelike.describe import SYMMETRIC, Description
 from timelike.embedding import Embedding
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.sweeps import sweep

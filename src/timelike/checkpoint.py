@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from timelike.checks import positive_number, whole_number
+from timelike.checks import output_path, positive_number, whole_number
 from timelike.files import read_tensors, write_tensors
 
 
@@ -62,11 +62,7 @@ class Checkpointing:
         if self.every_epochs is not None:
             whole_number("Checkpointing: every_epochs", self.every_epochs, 1)
         positive_number("Checkpointing: every_seconds", self.every_seconds, finite=False)
-        folder = Path(self.path).absolute().parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK):
-            raise ValueError(
-                f"Checkpointing: path is {str(self.path)!r}, but {folder} is no folder to write to"
-            )
+        output_path("Checkpointing: path", self.path)
 
 
 def beside(plan: Checkpointing | str | os.PathLike | None, parts: Sequence[str]) -> Any:

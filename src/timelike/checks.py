@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,3 +50,16 @@ def instance(where: str, value: Any, kind: type, hint: str) -> None:
     """Raise a `TypeError` unless `value` is of this kind."""
     if not isinstance(value, kind):
         raise TypeError(f"{where} is {show(value)}; it must be a {kind.__name__}: {hint}")
+
+
+def output_path(where: str, path: str | os.PathLike, endings: Collection[str] = ()) -> Path:
+    """`path`, or an error if nothing can be written there: better before the work than after it."""
+    path = Path(path)
+    if endings and not path.name.lower().endswith(tuple(endings)):
+        raise ValueError(f"{where} is {path}; its ending must be one of {', '.join(endings)}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{where} is {path}; there is no folder {path.parent}, make it first")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{where} is {path}; you may not write to the folder {path.parent}")
+    return path

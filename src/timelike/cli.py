@@ -7,15 +7,17 @@ import dataclasses
 import io
 import json
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import tyro
 
 from timelike._version import __version__
+from timelike.checks import output_path
 from timelike.commands.datasets import Datasets
 from timelike.commands.evaluate import Evaluate
 from timelike.commands.export import Export
@@ -66,7 +68,7 @@ class Demo:
 
         from timelike.demo import RANDOM, demonstrate, picture
 
-        _check_picture(self.out)
+        output_path("--out", self.out, PICTURES)
         if self.seeds < 1:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         result = demonstrate(self.seeds)
@@ -82,14 +84,6 @@ class Demo:
         for name, score in scores.items():
             print(f"  {name:<30}{score:.3f}")
         print(f"Picture: {self.out}")
-
-
-def _check_picture(path: Path) -> None:
-    """Better before the work than after it."""
-    if path.suffix not in PICTURES:
-        raise ValueError(f"--out is {path}; its ending must be one of {', '.join(PICTURES)}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"--out is {path}; there is no folder {path.parent}, make it first")
 
 
 #: The one list of subcommands: name → class.
@@ -116,8 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if arguments[1:] not in (["bash"], ["zsh"]):
             _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
         arguments = ["--tyro-print-completion", *arguments[1:]]
+    command = _parse(arguments)
     try:
-        command = _parse(arguments)
         _remember_compilations()
         command.run()
         sys.stdout.flush()
@@ -128,9 +122,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike: {str(stop) or 'interrupted'}", file=sys.stderr)
         raise SystemExit(130) from None
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else _in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
-        _fail(" ".join(str(error).split()))
+        _fail(_in_options(command, " ".join(str(error).split())))
 
 
 def _remember_compilations() -> None:
@@ -167,6 +161,20 @@ def _one_line(box: str) -> str:
     lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
     parts = "\n".join(";" if set(line) == {"─"} else line for line in lines if line).split(";")
     return "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
+
+
+def _in_options(command: Any, message: str) -> str:
+    """What the library says of its argument `data_dir`, said of the option --data-dir."""
+    names = "|".join(name for name in _names(command) if "_" in name)
+    wanted = rf"(?<![\w/.-])({names})(?![\w/])" if names else "$^"
+    return re.sub(wanted, lambda found: f"--{found[0].replace('_', '-')}", message)
+
+
+def _names(options: Any) -> Iterator[str]:
+    """The fields of a command, and those of the groups among them."""
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        yield from _names(value) if dataclasses.is_dataclass(value) else [field.name]
 
 
 def _fail(message: str) -> NoReturn:

@@ -13,7 +13,7 @@ from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import CylindricalMinkowski, Euclidean
 from timelike.model import Model
 from timelike.plot import panels, styled
-from timelike.split import split_edges
+from timelike.splits import split_edges
 from timelike.sweeps import Sweep, sweep
 
 if TYPE_CHECKING:

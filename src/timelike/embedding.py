@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ import numpy as np
 from timelike import export, folding, predict, store
 from timelike.calibration import Calibration, fit_calibration
 from timelike.checks import instance, positive_number, whole_number
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
 from timelike.trained_on import TrainedOn
@@ -57,22 +57,41 @@ class Embedding:
     info: dict[str, Any]
     calibration: Calibration | None = None
 
-    def log_prob(self, sources: Any, targets: Any) -> np.ndarray:
-        """log-probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
-        ends = [
+    @overload
+    def log_prob(self, sources: str | int, targets: str | int) -> float: ...
+    @overload
+    def log_prob(self, sources: Any, targets: Any) -> np.ndarray: ...
+    def log_prob(self, sources: Any, targets: Any) -> Any:
+        """log-probability of the edges sources[i] → targets[i], by name (by number if there are no names).
+
+        An array; of two single nodes a float.
+        """
+        s, t = (
             np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
             for argument, nodes in (("sources", sources), ("targets", targets))
-        ]
-        if ends[0].shape != ends[1].shape:
-            raise ValueError(
-                f"sources has shape {ends[0].shape} and targets {ends[1].shape}; make them equal"
-            )
-        found = predict.listed(self.model, self.points, *(end.reshape(-1) for end in ends))
-        return self._calibrate(found).reshape(ends[0].shape)
+        )
+        if s.shape != t.shape:
+            raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
+        found = self.log_prob_by_number(s.reshape(-1), t.reshape(-1))
+        return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
 
-    def prob(self, sources: Any, targets: Any) -> np.ndarray:
-        """Probability of the edges sources[i] → targets[i], by name (by number if there are no names)."""
-        return np.exp(self.log_prob(sources, targets))
+    @overload
+    def prob(self, sources: str | int, targets: str | int) -> float: ...
+    @overload
+    def prob(self, sources: Any, targets: Any) -> np.ndarray: ...
+    def prob(self, sources: Any, targets: Any) -> Any:
+        """Probability of the edges sources[i] → targets[i], by name (by number if there are no names).
+
+        An array; of two single nodes a float.
+        """
+        found = np.exp(self.log_prob(sources, targets))
+        return found if found.ndim else float(found)
+
+    def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
+        count = len(self.points)
+        s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
+        return self._calibrate(predict.listed(self.model, self.points, s, t))
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -199,3 +218,8 @@ class Embedding:
     def __repr__(self) -> str:
         epochs = len(self.history.get("loss", ()))
         return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs)"
+
+
+def _is_one(nodes: Any) -> bool:
+    """Whether this is a node rather than several."""
+    return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0

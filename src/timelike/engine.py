@@ -18,7 +18,7 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from timelike._struct import reals_of, with_reals, with_scaled
-from timelike.evaluate import LabelledPairs, average_precision, log_probs
+from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.objective import batch_loss, total_loss
@@ -199,7 +199,8 @@ def _report(plan: Plan, model: Model, data: Data, points: Array, tally: Tally) -
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, points.dtype)
-        return average_precision(log_probs(model, points, pairs.sources, pairs.targets), pairs.labels)
+        scores = log_probs(model, points, pairs.sources, pairs.targets)
+        return average_precision_on_device(scores, pairs.labels)
 
     return Report(
         loss=tally.loss,

@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.checks import show, whole_number
+from timelike.checks import output_path, show, whole_number
+from timelike.files import replacing
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
 from timelike.predict import aligned
@@ -34,16 +35,16 @@ def export(
     """Write an embedding in one of `FORMATS`, to a file beside `path` that is then renamed."""
     if format not in FORMATS:
         raise ValueError(f"format is {show(format)}; it must be one of {', '.join(FORMATS)}")
-    path = Path(path)
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}")
+    path = output_path("path", path)
     if format == "graphml":
         rows = _edges(embedding, graph, whole_number("edges", edges, 0))
-        _replace(path, lambda file: _graphml(embedding, file, rows))
+        with replacing(path) as part:
+            _graphml(embedding, part, rows)
     elif format == "tensorboard":
         _tensorboard(embedding, path)
     else:
-        _replace(path, lambda file: FORMATS[format](embedding, file))
+        with replacing(path) as part:
+            FORMATS[format](embedding, part)
 
 
 def to_frame(manifold: Manifold, points: np.ndarray, names: Sequence[Hashable] | None) -> polars.DataFrame:
@@ -58,25 +59,25 @@ def to_frame(manifold: Manifold, points: np.ndarray, names: Sequence[Hashable] |
 
 def coordinate_names(manifold: Manifold) -> list[str]:
     """t0, t1, … for coordinates with a negative square, x0, x1, … for the others."""
-    squares = jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
-    letters = ["t" if square < 0 else "x" for square in np.asarray(squares)]
+    letters = ["t" if square < 0 else "x" for square in np.asarray(_squares(manifold))]
     return [f"{letter}{letters[:i].count(letter)}" for i, letter in enumerate(letters)]
 
 
 def times(manifold: Manifold, points: np.ndarray) -> np.ndarray:
     """Δt from the origin to each point, of the nearest image."""
-    table = jnp.asarray(points)
-    origin = manifold.origin().astype(table.dtype)
-    return np.asarray(jax.vmap(lambda p: manifold.separation(origin, p).nearest.time[0])(table))
+    return np.asarray(_times(manifold, points))
 
 
-def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+@jax.jit
+def _squares(manifold: Manifold) -> jax.Array:
+    """⟨v, v⟩ of the unit vectors."""
+    return jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
+
+
+@jax.jit
+def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
+    origin = manifold.origin().astype(points.dtype)
+    return jax.vmap(lambda p: manifold.separation(origin, p).nearest.time[0])(points)
 
 
 def _npz(embedding: Embedding, file: Path) -> None:
@@ -115,8 +116,9 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
 
     folder.mkdir(exist_ok=True)
     names = pl.DataFrame({"node": _names_without(r"\s", " ", embedding)})
-    _replace(folder / "vectors.tsv", lambda file: _lines(_coordinates(embedding), file, "\t"))
-    _replace(folder / "metadata.tsv", lambda file: _lines(names, file, "\t"))
+    for name, frame in {"vectors.tsv": _coordinates(embedding), "metadata.tsv": names}.items():
+        with replacing(folder / name) as part:
+            _lines(frame, part, "\t")
 
 
 def _names_without(pattern: str, instead: str, embedding: Embedding) -> list[str]:

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int, Key
 from timelike import predict
 from timelike.config import Config
 from timelike.graph import DiGraph
+from timelike.manifolds import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
@@ -96,19 +97,23 @@ def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> 
     A node without such edges starts near the origin.
     """
     first, columns = len(points), jnp.asarray(np.ascontiguousarray(points.T))
-    keys = jax.random.split(jax.random.key(config.seed), graph.num_nodes - first)
     found = []
-    for node, key in enumerate(keys, first):
+    for node in range(first, graph.num_nodes):
         total: Any = 0.0
         for end, other, incoming in (
             (graph.sources, graph.targets, True),
             (graph.targets, graph.sources, False),
         ):
             for known in other[(end == node) & (other < first)][:START_EDGES]:
-                total = total + predict.of_node(model, columns, int(known), incoming=incoming)
+                total = total + np.asarray(predict.of_node(model, columns, int(known), incoming=incoming))
         alone = np.ndim(total) == 0
-        found.append(model.manifold.init(key, config.init_scale) if alone else columns[:, jnp.argmax(total)])
-    return jnp.stack(found).astype(columns.dtype)
+        found.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
+    return jnp.asarray(np.stack(found), columns.dtype)
+
+
+def _near_origin(manifold: Manifold, config: Config, node: int) -> np.ndarray:
+    key = jax.random.fold_in(jax.random.key(config.seed), node)
+    return np.asarray(jax.jit(type(manifold).init)(manifold, key, config.init_scale))
 
 
 @partial(jax.jit, static_argnames=("plan", "optimizer"))

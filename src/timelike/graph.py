@@ -1,4 +1,4 @@
-"""A directed graph: two arrays of node numbers, names, weights, and sorted rows for membership tests."""
+"""A directed graph: two arrays of node numbers, names, weights, times, sorted rows for membership tests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ class DiGraph:
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
     Edges are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]` is what the user
-    calls node i (None: its number); `weights` are optional and positive. `notes` says what a reader
-    found and left out, for a graph that was read.
+    calls node i (None: its number); `weights` are optional and positive; `times`, numbers or dates, are
+    optional too and say when each edge came about. `notes` says what a reader found and left out, for a
+    graph that was read.
     """
 
     sources: np.ndarray
@@ -34,6 +35,7 @@ class DiGraph:
     num_nodes: int
     names: Names | None = None
     weights: np.ndarray | None = None
+    times: np.ndarray | None = None
     notes: ReadSummary | None = None
 
     def __post_init__(self) -> None:
@@ -48,8 +50,9 @@ class DiGraph:
         num_nodes: int | None = None,
         names: Sequence[Hashable] | None = None,
         weights: Sequence[float] | np.ndarray | None = None,
+        times: Sequence[float] | np.ndarray | None = None,
     ) -> DiGraph:
-        """Build a graph from node numbers; of repeated edges the first is kept."""
+        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest."""
         s, t = (np.asarray(x).reshape(-1) for x in (sources, targets))
         if s.shape != t.shape:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
@@ -65,8 +68,8 @@ class DiGraph:
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
             )
         w = None if weights is None else _checked_weights(weights, s.size)
-        s, t, w = _sorted_unique(s, t, w)
-        return cls(s, t, n, None if names is None else as_names(names), w)
+        s, t, w, when = _sorted_unique(s, t, w, None if times is None else checked_times(times, s.size))
+        return cls(s, t, n, None if names is None else as_names(names), w, when)
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
@@ -115,8 +118,16 @@ class DiGraph:
     def subgraph(self, keep: np.ndarray) -> DiGraph:
         """The same nodes with the edges selected by a mask or by indices in edge order."""
         keep = np.flatnonzero(keep) if keep.dtype == bool else np.sort(keep)
-        weights = None if self.weights is None else self.weights[keep]
-        return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights)
+        weights, times = (None if x is None else x[keep] for x in (self.weights, self.times))
+        return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)
+
+    def with_edges(
+        self, edges: np.ndarray, num_nodes: int | None = None, names: Sequence[Hashable] | None = None
+    ) -> DiGraph:
+        """A graph with the (n, 2) `edges` too, without weights; `num_nodes` and `names` if it grows."""
+        count = self.num_nodes if num_nodes is None else num_nodes
+        s, t = np.concatenate([np.stack([self.sources, self.targets]), np.transpose(edges)], axis=1)
+        return DiGraph.from_arrays(s, t, count, self.names if names is None else names)
 
     def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
         """The numbers of nodes given by name (or by number, in a graph without names)."""
@@ -174,40 +185,66 @@ def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarra
     return checked_nodes(array, 2**31 - 1 if num_nodes is None else num_nodes, argument)
 
 
+def checked_times(times: Any, count: int) -> np.ndarray:
+    """One number or date per edge, dates as microseconds."""
+    array = np.asarray(times)
+    if array.shape != (count,):
+        raise ValueError(f"times has shape {array.shape}; ({count},) is needed, one for each edge")
+    if array.dtype.kind not in "iufM":
+        raise TypeError(f"times holds {array.dtype}; it must hold numbers or datetime64")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(f"times[{bad[0]}] is {array[bad[0]]}; every edge needs a time")
+    return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
+
+
 def _sorted_unique(
-    s: np.ndarray, t: np.ndarray, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Edges by source, then target; of repeated ones the first. One 64-bit key per edge is all it sorts."""
+    s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Edges by source, then target; of repeated ones the earliest, then the first.
+
+    Without times one 64-bit key per edge is all it sorts.
+    """
     key = s.astype(np.int64)
     key <<= 32
     key |= t.astype(np.int32, copy=False)
-    if not np.all(key[:-1] <= key[1:]):
-        key, weights = _sort(key, weights)
+    if times is not None or not np.all(key[:-1] <= key[1:]):
+        key, weights, times = _sort(key, weights, times)
     first = np.ones(key.size, bool)
     np.not_equal(key[1:], key[:-1], out=first[1:])
     if not first.all():
-        key, weights = key[first], None if weights is None else weights[first]
+        weights, times = (None if x is None else x[first] for x in (weights, times))
+        key = key[first]
     high = np.empty(key.size, np.int32)
     np.right_shift(key, 32, out=high, casting="unsafe")  # without a second array of 64 bits
-    return high, key.astype(np.int32), weights
+    return high, key.astype(np.int32), weights, times
 
 
-def _sort(key: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Keys in order with their weights, equal keys as they came: polars' radix sort halves NumPy's time."""
+def _sort(
+    key: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Keys in order with their weights and times, equal keys by time, then as they came.
+
+    Polars' radix sort halves NumPy's time.
+    """
+    columns = {"key": key, "time": times, "weight": weights}
+    columns = {name: x for name, x in columns.items() if x is not None}
     if key.size >= 2**20:
         try:
             import polars as pl
         except ImportError:
             pass
         else:
-            if weights is None:
-                return pl.Series(key).sort().to_numpy(), None
-            table = pl.DataFrame({"key": key, "weight": weights}).sort("key", maintain_order=True)
-            return table["key"].to_numpy(), table["weight"].to_numpy()
-    if weights is None:
-        return np.sort(key), None
-    order = np.argsort(key, kind="stable")
-    return key[order], weights[order]
+            if len(columns) == 1:
+                return pl.Series(key).sort().to_numpy(), None, None
+            table = pl.DataFrame(columns).sort([*columns][: 1 + (times is not None)], maintain_order=True)
+            found = {name: table[name].to_numpy() for name in columns}
+            return found["key"], found.get("weight"), found.get("time")
+    if len(columns) == 1:
+        return np.sort(key), None, None
+    order = np.argsort(key, kind="stable") if times is None else np.lexsort((times, key))
+    weights, times = (None if x is None else x[order] for x in (weights, times))
+    return key[order], weights, times
 
 
 def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:

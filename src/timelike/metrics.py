@@ -2,7 +2,7 @@
 
 Scores are any numbers that are higher for likelier edges; `nll`, `brier` and `calibration_curve`
 need log-probabilities. Definitions are those of scikit-learn and of the Open Graph Benchmark.
-Inside compiled epochs use `timelike.evaluate.average_precision`.
+Inside compiled epochs use `timelike.evaluation.average_precision_on_device`.
 """
 
 from __future__ import annotations

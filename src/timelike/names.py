@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, overload
 
 import numpy as np
 
+from timelike.checks import show
+
 #: Beyond this many names, only those that begin like the one looked for are compared with it.
 COMPARED = 20_000
+
+#: What names that go to a file may be, and how they come back from text.
+NAME_KINDS: dict[str, Callable[[str], Hashable]] = {"str": str, "int": int, "float": float}
 
 
 class NameTuple(tuple[Hashable, ...]):
@@ -108,6 +113,18 @@ Names = NameTuple | NameColumn
 def as_names(names: Sequence[Hashable]) -> Names:
     """Names that can be looked up."""
     return names if isinstance(names, NameTuple | NameColumn) else NameTuple(names)
+
+
+def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
+    """Names as a file can hold them, or a `TypeError` if it cannot."""
+    values: list[Any] = [name.item() if isinstance(name, np.generic) else name for name in names]
+    for value in values:
+        if type(value).__name__ not in NAME_KINDS:
+            raise TypeError(
+                f"node {show(value)} has a name of type {type(value).__name__}; names that can be saved are "
+                f"{', '.join(NAME_KINDS)}"
+            )
+    return values
 
 
 def nearest(names: Names, value: Any) -> list[str]:

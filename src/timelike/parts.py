@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from timelike.graph import DiGraph
+from timelike.graph import DiGraph, checked_times
 
 TRAIN, VALID, TEST = 0, 1, 2
 
@@ -36,11 +36,8 @@ def by_chance(
 
 def by_time(graph: DiGraph, shares: Mapping[str, float], times: np.ndarray) -> np.ndarray:
     """The latest edges are the test, those before them the validation; equal times are not torn apart."""
-    times, m = np.asarray(times), graph.num_edges
-    if times.shape != (m,):
-        raise ValueError(f"times has shape {times.shape}; {graph} needs ({m},), one for each edge")
-    if np.any(times != times):  # also true of a missing date
-        raise ValueError(f"times[{np.flatnonzero(times != times)[0]}] is missing; every edge needs a time")
+    m = graph.num_edges
+    times = checked_times(times, m)
     order = np.argsort(times, kind="stable")
     changes = np.flatnonzero(times[order][1:] != times[order][:-1]) + 1
     cuts = [m]

@@ -6,6 +6,7 @@ ranked by node number.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 
@@ -22,8 +23,8 @@ from timelike.model import Model
 #: Listed pairs are scored this many at a time: their rows stay in the cache.
 LISTED = 1 << 16
 #: All pairs are scored in tiles of this many sources and targets: the targets' coordinates stay in
-#: the cache while the sources pass, and so does the tile of scores (2 MB).
-SOURCES, TARGETS = 1 << 7, 1 << 12
+#: the nearest cache while the sources pass (32 kB at d = 32), and the tile of scores (2 MB) in the next.
+SOURCES, TARGETS = 1 << 11, 1 << 8
 
 
 def listed(model: Model, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -83,8 +84,8 @@ def best_pairs(
     scores, keys = np.zeros(0, columns.dtype), np.zeros(0, np.int64)
     for source, target, tile in _tiles(model, columns):
         _leave_out(tile, source, target, without)
-        bar = scores[-1] if scores.size == count else -np.inf
-        at = np.flatnonzero((tile >= bar) & (tile > -np.inf))
+        full = scores.size == count
+        at = np.flatnonzero(tile >= scores[-1] if full else tile > -np.inf)
         a, b = np.divmod(at, tile.shape[1])
         scores = np.concatenate([scores, tile.reshape(-1)[at]])
         keys = np.concatenate([keys, (a + source) * nodes + b + target])
@@ -94,14 +95,20 @@ def best_pairs(
 
 
 def _tiles(model: Model, columns: Float[Array, "ambient nodes"]) -> Iterator[tuple[int, int, np.ndarray]]:
-    """log-probabilities of all pairs: (first source, first target, scores of a tile)."""
+    """log-probabilities of all pairs: (first source, first target, scores of a tile).
+
+    The next tile is on its way while the caller looks at one.
+    """
     nodes = columns.shape[1]
     rows, width = (min(most, _power_of_two(nodes)) for most in (SOURCES, TARGETS))
-    padded = jnp.pad(columns, ((0, 0), (0, -nodes % width)), mode="edge")
-    for source in range(0, nodes, rows):
-        for target in range(0, nodes, width):
-            tile = np.array(_tile(model, padded, source, target, rows, width))
-            yield source, target, tile[: nodes - source, : nodes - target]
+    padded = jnp.pad(columns, ((0, 0), (0, -nodes % max(rows, width))), mode="edge")
+    starts = range(0, nodes, rows), range(0, nodes, width)
+    found = (_tile(model, padded, *start, rows, width) for start in itertools.product(*starts))
+    tile = next(found, None)
+    for source, target in itertools.product(*starts):
+        ahead = next(found, None)
+        yield source, target, np.array(tile)[: nodes - source, : nodes - target]
+        tile = ahead
 
 
 @partial(jax.jit, static_argnames=("rows", "width"))
@@ -151,4 +158,4 @@ def aligned(graph: DiGraph, nodes: int, names: Sequence[Hashable] | None, argume
     numbers = np.array([number.get(name, -1) for name in graph.names], np.int64)
     sources, targets = numbers[graph.sources], numbers[graph.targets]
     known = (sources >= 0) & (targets >= 0)
-    return DiGraph.from_arrays(sources[known], targets[known], nodes)
+    return DiGraph.from_arrays(sources[known], targets[known], nodes, names)

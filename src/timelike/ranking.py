@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike.evaluate import same_nodes, score_pairs
+from timelike.evaluation import same_nodes, score_pairs
 from timelike.graph import DiGraph, checked_pairs
 from timelike.metrics import resolve_ties
 from timelike.model import Model

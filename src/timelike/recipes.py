@@ -25,6 +25,10 @@ CIRCULAR = ("cylindrical-minkowski", "cylindrical-euclidean", "anti-de-sitter", 
 #: On a quadric a step of the same rate goes further.
 CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hyperboloid")
 
+#: The α with which the far future fades: where time is a circle, likelihood that has not decayed after a turn
+#: comes round from behind.
+FADING = 0.1
+
 #: Graphs with more edges are trained by Adam, with the recipe itself; smaller ones by the paper's SGD, and
 #: a few variations of the recipe are tried.
 SMALL = 20_000
@@ -64,14 +68,19 @@ def recipe(
 def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
     """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
 
-    The learning rate, since graphs differ in how soon they are overfitted, and half and twice the
-    temperatures. Empty for a large graph.
+    A third and thrice the learning rate, since graphs differ in how soon they are overfitted, half and
+    twice the temperatures, and where α is small also `FADING`. Empty for a large graph.
     """
     if graph.num_edges > SMALL:
         return {}
     numbers = numbers_of(model)
-    found = {"learning_rate": [config.learning_rate * factor for factor in (0.1, 1 / 3, 1, 3)]}
-    return found | {k: [numbers[k] / 2, numbers[k] * 2] for k in ("tau", "tau1", "tau2") if k in numbers}
+    found = {"learning_rate": [config.learning_rate * factor for factor in (1 / 3, 1, 3)]}
+    for name in ("tau", "tau1", "tau2"):
+        if name in numbers:
+            found[name] = [numbers[name] * factor for factor in (0.5, 1, 2)]
+    if numbers.get("alpha", FADING) < FADING:
+        found["alpha"] = [numbers["alpha"], FADING]
+    return found
 
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
@@ -95,10 +104,9 @@ def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihoo
         raise ValueError(
             f"likelihood is {show(name)}; it must be one of {', '.join(LIKELIHOODS)}, or a Likelihood"
         )
-    # Where time is a circle, likelihood that has not decayed after a turn comes round from behind.
-    alpha = 0.1 if geometry in CIRCULAR else 0.03
+    alpha = FADING if geometry in CIRCULAR else 0.03
     tuned = {
         "fermi-dirac": FermiDirac(tau=0.2, r=0.5),
-        "triple-fermi-dirac": TripleFermiDirac(tau1=0.2, tau2=0.1, alpha=alpha),
+        "triple-fermi-dirac": TripleFermiDirac(tau1=0.1, tau2=0.05, alpha=alpha),
     }
     return tuned.get(name) or LIKELIHOODS[name]()

@@ -15,7 +15,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,10 @@ import numpy as np
 
 from timelike._version import __version__
 from timelike.calibration import Calibration
-from timelike.checks import show
+from timelike.checks import output_path, show
+from timelike.files import sync
 from timelike.model import Model
+from timelike.names import NAME_KINDS, plain_names
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
 from timelike.trained_on import TrainedOn
 
@@ -39,9 +41,6 @@ SCHEMA = 1
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
 FILES = (MODEL, POINTS, NODES)
-
-#: What names may be, and how they come back from text where a graph mixes kinds.
-NAME_KINDS: dict[str, Callable[[str], Hashable]] = {"str": str, "int": int, "float": float}
 
 
 def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
@@ -59,9 +58,11 @@ def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | 
         _write(temporary, embedding)
         if trained_on is not None:
             _put_table(temporary / EDGES, trained_on.to_frame())
+        sync(temporary)
         if path.exists():
             os.replace(path, old)
         os.replace(temporary, path)
+        sync(path.absolute().parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
@@ -115,10 +116,9 @@ def _sibling(path: Path, suffix: str) -> Path:
     return path.absolute().with_name(f".{path.absolute().name}.{suffix}")
 
 
-def check_free(path: Path) -> None:
+def check_free(path: Path, where: str = "path") -> None:
     """Refuse to write over anything but a model, or nothing."""
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.absolute().parent}, make it first")
+    output_path(where, path)
     if not path.exists():
         return
     if not path.is_dir():
@@ -165,8 +165,7 @@ def _put_table(file: Path, table: polars.DataFrame) -> None:
 def _put(file: Path, data: bytes) -> None:
     with open(file, "wb") as out:
         out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+    sync(file)
 
 
 def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
@@ -175,15 +174,8 @@ def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
 
     if names is None:
         return []
-    values = [name.item() if isinstance(name, np.generic) else name for name in names]
-    kinds = {type(value).__name__ for value in values}
-    strange = next((v for v in values if type(v).__name__ not in NAME_KINDS), None)
-    if strange is not None:
-        raise TypeError(
-            f"node {show(strange)} has a name of type {type(strange).__name__}; names that can be saved are "
-            f"{', '.join(NAME_KINDS)}"
-        )
-    if len(kinds) == 1:
+    values = plain_names(names)
+    if len({type(value) for value in values}) == 1:
         return [pl.Series("name", values)]
     text = [value if isinstance(value, str) else repr(value) for value in values]
     return [pl.Series("name", text), pl.Series("kind", [type(value).__name__ for value in values])]

@@ -22,7 +22,7 @@ from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, compiled, init_state, run_epoch
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.training import (

@@ -1,7 +1,8 @@
 """What a model was trained on, kept with it: predictions leave these edges out, evaluations draw around them.
 
 In a model folder it is `edges.parquet`, a row per pair: `source` and `target` by number, and `part`:
-"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge".
+"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge". If the edges have weights,
+they are a column `weight`, empty for the other parts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import show
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_pairs
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ class TrainedOn:
     @cached_property
     def known(self) -> DiGraph:
         """All edges that are known: those of training and of validation, without weights."""
-        pairs = np.concatenate(self._parts()[:2])
-        return DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], self.graph.num_nodes, self.graph.names)
+        return self.graph.with_edges(self._parts()[1])
 
     def _parts(self) -> list[np.ndarray]:
         """The (n, 2) arrays of `PARTS`."""
@@ -50,13 +50,17 @@ class TrainedOn:
         pairs = np.concatenate(parts).astype(np.int32)
         names = np.repeat(PARTS, [len(part) for part in parts])
         columns = {"source": pairs[:, 0], "target": pairs[:, 1]}
-        return pl.DataFrame({**columns, "part": pl.Series(names.tolist(), dtype=pl.Enum(PARTS))})
+        table = pl.DataFrame({**columns, "part": pl.Series(names.tolist(), dtype=pl.Enum(PARTS))})
+        if self.graph.weights is None:
+            return table
+        others = pl.Series([None], dtype=pl.Float32).new_from_index(0, len(pairs) - len(parts[0]))
+        return table.with_columns(pl.Series("weight", self.graph.weights).append(others))
 
     @classmethod
     def from_frame(cls, table: polars.DataFrame, nodes: int, names: Any) -> TrainedOn:
         """What `to_frame` made, for a model with so many nodes; checked."""
         columns = ("source", "target", "part")
-        if tuple(table.columns) != columns:
+        if tuple(table.columns) not in (columns, (*columns, "weight")):
             raise ValueError(f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}")
         part = table["part"].cast(str)
         wrong = part.filter(~part.is_in(PARTS).fill_null(False))
@@ -66,6 +70,7 @@ class TrainedOn:
         train, valid, non_edges = (
             checked_pairs(ends.filter(part == name).to_numpy(), nodes, name) for name in PARTS
         )
-        graph = DiGraph.from_arrays(train[:, 0], train[:, 1], nodes, names)
+        weights = table.filter(part == "train")["weight"].to_numpy() if "weight" in table.columns else None
+        graph = DiGraph.from_arrays(train[:, 0], train[:, 1], nodes, names, weights)
         held_out = LabelledPairs.build(valid, non_edges) if len(valid) + len(non_edges) else None
         return cls(graph, held_out)

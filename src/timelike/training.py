@@ -24,7 +24,7 @@ from timelike.checks import instance
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Numbers, Plan, Report, State, compiled, init_state, run_epoch
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.sampling import EdgeTable

@@ -297,5 +297,5 @@ def test_training_separates_a_tree(name):
     non_edges = tl.protocols.draw_non_edges("uniform", graph, edges, 4)
     pairs = LabelledPairs.build(edges, np.concatenate([non_edges, edges[:, ::-1]]))
     found = directed(found, pairs) if name == "poincare-embedding" else found
-    score = tl.evaluate.evaluate(found, pairs, known=graph)
+    score = tl.evaluate(found, pairs, known=graph)
     assert score.average_precision > (0.8 if name == "poincare-embedding" else 0.9)

@@ -30,8 +30,8 @@ def cache(tmp_path_factory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def split() -> tl.split.Split:
-    return tl.split.split_edges(tl.datasets.random_dag(40, 240, seed=1), valid=0, test=0.15)
+def split() -> tl.Split:
+    return tl.split_edges(tl.datasets.random_dag(40, 240, seed=1), valid=0, test=0.15)
 
 
 @pytest.fixture(scope="session")

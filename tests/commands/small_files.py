@@ -13,7 +13,7 @@ def name(number: int) -> str:
     return {0: "lexA", 1: "recA"}.get(number, f"gene{number}")
 
 
-def write_files(folder: Path, split: tl.split.Split) -> None:
+def write_files(folder: Path, split: tl.Split) -> None:
     """edges.tsv, test.tsv and non-edges.tsv."""
     edges = np.stack([split.train.sources, split.train.targets], axis=1)
     pairs = {"edges": edges, "test": split.test_edges, "non-edges": split.test_non_edges}

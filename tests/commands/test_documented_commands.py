@@ -24,11 +24,12 @@ def commands(page: Path) -> list[str]:
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if commands(page)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page, tmp_path, monkeypatch, capsys):
     """On so few edges that none are held out: `auto` then is one run."""
     monkeypatch.chdir(tmp_path)
-    write_files(tmp_path, tl.split.split_edges(tl.datasets.random_dag(20, 110, seed=2), valid=0, test=0.15))
+    write_files(tmp_path, tl.split_edges(tl.datasets.random_dag(20, 110, seed=2), valid=0, test=0.15))
     edges = (tmp_path / "edges.tsv").read_text()
     (tmp_path / "regulation.tsv").write_text(edges)
     (tmp_path / "table.csv").write_text("regulator,gene\n" + edges.replace("\t", ","))

@@ -16,7 +16,7 @@ from small_files import QUICK
 from timelike import Embedding
 
 COMMAND = [sys.executable, "-m", "timelike.cli"]
-EPOCHS = 600
+EPOCHS = 200
 FIT = ["fit", "edges.tsv", *QUICK, "--epochs", str(EPOCHS)]
 
 
@@ -48,6 +48,7 @@ def _until(pattern: bytes, terminal: int) -> bytes:
     return seen
 
 
+@pytest.mark.long
 def test_from_a_file_to_a_picture(interrupted, run, tmp_path, monkeypatch):
     folder, said = interrupted
     monkeypatch.chdir(folder)  # after `run`, which goes elsewhere

@@ -1,13 +1,14 @@
-"""`timelike evaluate`: the keys that are promised, with the values of `timelike.evaluate`."""
+"""`timelike evaluate`: the keys that are promised, with the values of `timelike.evaluation`."""
 
 import json
 
 import numpy as np
 import pytest
+from small_files import QUICK
 
 from timelike import Embedding, LabelledPairs, store
-from timelike.baselines import UNTRAINED
-from timelike.evaluate import evaluate
+from timelike.baselines import BASELINES
+from timelike.evaluation import evaluate
 from timelike.protocols import draw_non_edges
 
 KEYS = [
@@ -27,7 +28,9 @@ def test_keys_and_baselines(run):
     found = result(run)
     assert set(KEYS) <= set(found)
     assert (found["positives"], found["negatives"]) == (36, 144)
-    assert tuple(found["baselines"]) == UNTRAINED
+    assert tuple(found["baselines"]) == tuple(BASELINES)
+    euclidean = found["baselines"]["Euclidean"]
+    assert (euclidean["direction_accuracy"], euclidean["nll"] > 0) == (0.5, True)
     assert found["baselines"]["Katz"]["nll"] is None
     assert 0 < found["baselines"]["Katz"]["average_precision"] <= 1
     assert found["threshold_from"] == "best F1 on validation pairs"
@@ -61,12 +64,20 @@ def test_the_same_every_time(run):
 
 
 def test_table(run):
-    code, out, _ = run("evaluate", "model", "--edges", "test.tsv")
+    code, out, err = run("evaluate", "model", "--edges", "test.tsv")
     assert code == 0
+    assert "note: training the Euclidean baseline on 184 edges, epochs: 150\n" in err
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["average_precision", "roc_auc"]
-    assert [line.split("  ")[0] for line in lines[1:5]] == ["model", *UNTRAINED]
+    assert [line.split("  ")[0] for line in lines[1:6]] == ["model", *BASELINES]
     assert "36 edges, 144 non-edges (uniform)" in out
+
+
+def test_a_data_set_stands_for_a_file(run, files):
+    assert run("fit", "cycle:40", "--out", files / "numbers", *QUICK).code == 0
+    code, out, err = run("evaluate", files / "numbers", "--edges", "cycle:40", "--json")
+    assert (code, json.loads(out)["positives"]) == (0, 40), err
+    assert len(run("predict", files / "numbers", "--pairs", "cycle:40").out.splitlines()) == 41
 
 
 def test_training_edges_are_pointed_out(run):
@@ -81,6 +92,8 @@ def test_training_edges_are_pointed_out(run):
         (["model", "--edges", "test.tsv", "--protocol", "degree", "--negatives", "test.tsv"], "exclude"),
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: non_edges[0] is"),
         (["model", "--edges", "loops.tsv"], "no edges between different nodes"),
+        (["model", "--edges", "cycle:5"], "cycle:5, pair 1: there is no node '0'"),
+        (["model", "--edges", "cylce:5"], "cylce:5: there is no such file, and there is no data set"),
     ],
 )
 def test_mistakes(arguments, says, mistake, files):

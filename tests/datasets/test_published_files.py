@@ -53,7 +53,7 @@ def test_order_of_folders(tmp_path, monkeypatch):
 
 def test_missing_says_which_file_and_where_it_is_and_goes(alone):
     message = complaint(FILE)
-    for part in ("file.tsv", SHA256, HOME, "$TIMELIKE_DATA", "--data-dir", str(alone / "some")):
+    for part in ("file.tsv", SHA256, HOME, "$TIMELIKE_DATA", "data_dir", str(alone / "some")):
         assert part in message
 
 

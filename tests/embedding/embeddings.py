@@ -6,7 +6,7 @@ import numpy as np
 
 from timelike import DiGraph, Embedding, Model
 from timelike.likelihoods import LIKELIHOODS
-from timelike.manifolds import MANIFOLDS
+from timelike.manifolds import MANIFOLDS, Quadric
 
 MODELS = [(manifold, likelihood) for manifold in MANIFOLDS for likelihood in LIKELIHOODS]
 #: Every class of manifolds and every likelihood, not all combinations.
@@ -24,14 +24,19 @@ def make(model: Model | None = None, nodes: int = 30, names=None, seed: int = 0,
     """Points up to a distance of order 1 around the origin."""
     model = model or make_model()
     m = model.manifold
-    noise = np.random.default_rng(seed).uniform(-1, 1, (nodes, m.dim)).astype(np.float32)
-    points = _points(m, jnp.asarray(noise))
-    return Embedding(model, np.asarray(points), names, {}, {}, **fields)
+    points = np.random.default_rng(seed).uniform(-1, 1, (nodes, m.ambient_dim))
+    if isinstance(m, Quadric):
+        points = _on_quadric(points, m)
+    return Embedding(model, points.astype(np.float32), names, {}, {}, **fields)
 
 
-@jax.jit
-def _points(m, noise):
-    return jax.vmap(lambda c: m.exp(m.origin(), m.from_tangent_coordinates(c)))(noise)
+def _on_quadric(x: np.ndarray, m: Quadric) -> np.ndarray:
+    """x with the block of coordinates that cannot vanish made as long as it must be, near the origin."""
+    x[:, -1 if m.kappa > 0 else 0] += 1.5
+    negative, positive = np.split(x, [m.negatives], axis=1)
+    block, other = (positive, negative) if m.kappa > 0 else (negative, positive)
+    block *= np.sqrt((1 + np.sum(other**2, axis=1)) / np.sum(block**2, axis=1))[:, None]
+    return x
 
 
 def probabilities(embedding: Embedding) -> np.ndarray:

@@ -25,6 +25,20 @@ def assert_same_ranking(found, expected, table):
     assert len(set(found)) == len(found)
 
 
+@pytest.mark.parametrize("names", [None, tuple("abcdefghij")])
+def test_of_two_nodes_a_number(names):
+    embedding = make(nodes=10, names=names)
+    a, b = (embedding.name(i) for i in (3, 7))
+    whole = embedding.prob([a], [b])
+    assert whole.shape == (1,)
+    assert type(embedding.prob(a, b)) is type(embedding.log_prob(a, b)) is float
+    assert embedding.prob(a, b) == pytest.approx(whole[0], rel=1e-6)
+    by_number = embedding.log_prob_by_number(np.array([3]), np.array([7]))
+    assert embedding.log_prob(a, b) == by_number[0]
+    with pytest.raises(ValueError, match="targets has node 10; there are nodes 0 to 9"):
+        embedding.log_prob_by_number(np.array([3]), np.array([10]))
+
+
 @pytest.mark.parametrize(("manifold", "likelihood"), SOME_MODELS)
 def test_tops_equal_a_full_sort(manifold, likelihood):
     embedding = make(make_model(manifold, likelihood), nodes=40)
@@ -155,7 +169,7 @@ def test_similar_nodes_on_a_cylinder_are_near_across_the_seam():
 
 def test_similarity_is_the_distance_in_a_riemannian_space():
     embedding = make(make_model("hyperboloid", dim=3), nodes=20)
-    distance = jax.vmap(embedding.model.manifold.distance, (None, 0))
+    distance = jax.jit(jax.vmap(embedding.model.manifold.distance, (None, 0)))
     expected = np.asarray(distance(embedding.points[3], embedding.points))
     for node, found in embedding.most_similar(3, 19):
         np.testing.assert_allclose(found, expected[node], rtol=1e-4)

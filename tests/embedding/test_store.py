@@ -13,7 +13,7 @@ from embeddings import MODELS, make, make_model
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl
-from timelike import Embedding, Model
+from timelike import Embedding, Model, store
 from timelike.calibration import Calibration
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
@@ -58,7 +58,7 @@ def test_numbers_and_counts_come_back(model, tmp_path):
 
 
 def test_learned_numbers_come_back(tmp_path):
-    model = tl.from_real(tl.to_real(make_model("anti-de-sitter")))
+    model = tl.from_real(tl.to_real(make_model("cylindrical-minkowski")))
     embedding = make(model, nodes=6)
     embedding.save(tmp_path / "model")
     again = Embedding.load(tmp_path / "model")
@@ -67,6 +67,7 @@ def test_learned_numbers_come_back(tmp_path):
     np.testing.assert_array_equal(again.log_prob(*pairs), embedding.log_prob(*pairs))
 
 
+@pytest.mark.long
 def test_a_trained_model_comes_back(tmp_path):
     graph = tl.datasets.duplication_divergence(1, nodes=20)
     embedding = tl.train(graph, make_model(), tl.Config(epochs=2), progress=False)
@@ -289,3 +290,10 @@ def test_a_stored_model_of_schema_1_still_loads():
     np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)
     raw = dataclasses.replace(embedding, calibration=None).prob(sources, targets)
     np.testing.assert_allclose(raw, expected["raw"], rtol=1e-5)
+    data = store.load_trained_on(FIXTURE / "model", embedding)
+    assert [*map(list, zip(data.graph.sources, data.graph.targets, data.graph.weights, strict=True))] == (
+        expected["edges"]
+    )
+    valid = np.stack([data.valid.sources, data.valid.targets], axis=1)
+    assert valid[np.asarray(data.valid.labels)].tolist() == expected["valid"]
+    assert data.known.num_edges == len(expected["edges"]) + len(expected["valid"])

@@ -5,18 +5,17 @@ import numpy as np
 import pytest
 from any_graphs import random_graph
 
-from timelike import Config, DiGraph, baselines
+from timelike import DiGraph, baselines, recipes
 from timelike.baselines import (
-    BASELINES,
     DegreeProduct,
     Katz,
+    cheap,
     common_neighbours,
-    euclidean,
     evaluate_baselines,
 )
 from timelike.datasets import chain, duplication_divergence
-from timelike.evaluate import evaluate
-from timelike.split import split_edges
+from timelike.evaluation import evaluate
+from timelike.splits import split_edges
 
 GRAPH = random_graph(40, 200)
 ALL = [x.reshape(-1) for x in np.indices((40, 40))]
@@ -82,13 +81,23 @@ def test_all_go_through_the_same_evaluation():
         evaluate_baselines(split.train, split, names=["katz"])
 
 
-def test_euclidean():
-    graph = duplication_divergence(seed=17, nodes=40)
-    split = split_edges(graph, valid=0.2)
-    found = euclidean(split.train, 3, Config(epochs=20, burn_in=2), valid=split.valid)
-    assert found.info["selected_by"] == "best validation AP"
-    assert evaluate(found, split).roc_auc > 0.55
-    assert "Euclidean" in BASELINES
+def test_a_large_graph_is_cut_short(monkeypatch):
+    """Fewer epochs, then fewer edges; it is said, and is the same every time."""
+    graph, said = duplication_divergence(seed=17, nodes=40), []
+    config = recipes.recipe("euclidean", graph=graph)[1]
+    for visits in (10**6, 3 * graph.num_edges, 20):
+        monkeypatch.setattr(cheap, "VISITS", visits)
+        part, short = cheap._cut_short(graph, config, said.append)
+        assert part.num_edges * short.epochs <= visits
+        assert part.num_edges == min(graph.num_edges, visits)
+        again, _ = cheap._cut_short(graph, config, said.append)
+        assert np.array_equal(again.targets, part.targets)
+    edges = graph.num_edges
+    assert said[::2] == [
+        f"training the Euclidean baseline on {edges} edges, epochs: 150",
+        f"training the Euclidean baseline on {edges} edges, epochs: 3 of 150: the graph is large",
+        f"training the Euclidean baseline on 20 of {edges} edges, epochs: 1 of 150: the graph is large",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 from sklearn import metrics as sk
 
 from timelike import DiGraph, Embedding, LabelledPairs, Model
-from timelike import evaluate as module
+from timelike import evaluation as module
 from timelike.baselines import DegreeProduct
 from timelike.datasets import chain, duplication_divergence
-from timelike.evaluate import average_precision, evaluate, score_pairs
+from timelike.evaluation import average_precision_on_device, evaluate, score_pairs
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Euclidean, Minkowski
-from timelike.split import split_edges
+from timelike.splits import split_edges
 
 GRAPH = duplication_divergence(seed=17, start="complete")  # some edges go both ways
 SPLIT = split_edges(GRAPH)
@@ -67,7 +67,7 @@ def test_all_scores():
     assert list(found.to_dict()) == KEYS
     assert found.to_dict() == pytest.approx(expected, rel=1e-5)
     assert found.threshold_from == "best F1 on validation pairs"
-    on_device = jax.jit(average_precision)(log_p.astype(np.float32), labels)
+    on_device = jax.jit(average_precision_on_device)(log_p.astype(np.float32), labels)
     assert found.average_precision == pytest.approx(float(on_device), rel=1e-6)
 
 

@@ -20,8 +20,13 @@ def collection(figure, kind):
     return next(c for c in figure.axes[0].collections if type(c).__name__ == kind)
 
 
-@pytest.mark.parametrize("name", MANIFOLDS)
-@pytest.mark.parametrize("dim", [2, 3, 10])
+#: Geometries of which other dimensions are laid out too; all of all dimensions: in the slow suite.
+SOME = ("cylindrical-minkowski", "anti-de-sitter", "hyperboloid")
+
+
+@pytest.mark.parametrize(
+    ("name", "dim"), [*((name, 3) for name in MANIFOLDS), *((name, dim) for name in SOME for dim in (2, 10))]
+)
 def test_every_layout_draws_every_family(name, dim):
     embedding = embed((name, dim))
     fitting = [kind for kind, (_, fits) in LAYOUTS.items() if fits(embedding.model.manifold)]
@@ -33,7 +38,7 @@ def test_every_layout_draws_every_family(name, dim):
         assert set(scene.edge_of) == set(range(len(chosen.sources)))
         if dim == 10 and kind != "polar":
             assert any("of its variance not shown" in note for note in scene.notes)
-        if dim == 3:  # other dimensions as pictures: in the slow suite
+        if dim == 3:  # other dimensions as pictures: there too
             figure = plot.draw(embedding, GRAPH, kind)
             assert len(figure.axes) == 2  # the picture and the scale of its colours
             assert [figure._supxlabel.get_text()] == ["\n".join(scene.notes)]

@@ -80,7 +80,7 @@ def test_a_cell_is_learned(name):
     from timelike.reproduce.wordnet_runs import train_cell
 
     graph = tl.datasets.transitive_closure(tl.datasets.tree(branching=3, depth=4))
-    split = tl.split.split_edges(graph, 0.1, 0.1, protocol="corrupt-target")
+    split = tl.split_edges(graph, 0.1, 0.1, protocol="corrupt-target")
     row = ROWS[name]
     more = {**row.more, "steps": 300, "tries": row.more["tries"][:2]}
     more |= {"warm": {**row.more["warm"], "steps": 100}} if "warm" in row.more else {}

@@ -17,7 +17,7 @@ from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
 from timelike import Config, DiGraph, Model, Negatives, engine, tables, training
-from timelike.evaluate import average_precision
+from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
 from timelike.optimizers import heating, schedule
@@ -189,7 +189,7 @@ def test_negatives_count_by_their_weight():
 
 # Scores
 
-_average_precision = jax.jit(average_precision)
+_average_precision = jax.jit(average_precision_on_device)
 
 
 @settings(max_examples=200, deadline=None)

@@ -26,7 +26,7 @@ from timelike import (
 from timelike.datasets import chain, duplication_divergence
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
-from timelike.split import split_edges
+from timelike.splits import split_edges
 
 WHOLE = duplication_divergence(seed=1, nodes=25)
 SPLIT = split_edges(WHOLE, valid=0.13, test=0.15)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import positive_number, show, whole_number
-from timelike.evaluate import Evaluation, LabelledPairs, evaluate
+from timelike.evaluation import Evaluation, LabelledPairs, evaluate
 from timelike.graph import DiGraph, checked_nodes
 
 if TYPE_CHECKING:
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 
     from timelike.config import Config
     from timelike.embedding import Embedding
-    from timelike.split import Split
+    from timelike.splits import Split
 
 #: Entries of sparse rows held at once.
 ENTRIES = 1 << 23
+
+#: Edges, counted once per epoch, that the Euclidean baseline is trained on at most.
+VISITS = 5_000_000
+
+Say = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -130,23 +135,42 @@ def euclidean(
     config: Config | None = None,
     valid: LabelledPairs | None = None,
     progress: bool | None = None,
+    say: Say = lambda text: None,
 ) -> Embedding:
-    """A Euclidean embedding with the Fermi–Dirac likelihood, which knows no direction, trained by `train`."""
-    from timelike.likelihoods import FermiDirac
-    from timelike.manifolds import Euclidean
-    from timelike.model import Model
+    """A Euclidean embedding with the Fermi–Dirac likelihood, which knows no direction, trained by `train`.
+
+    Without a config by the recipe, with its seed 0; in a large graph for fewer epochs, then on fewer
+    edges, so that it learns from `VISITS` edges in all. `say` is told how much is done.
+    """
+    from timelike.recipes import recipe
     from timelike.training import train
 
-    model = Model(Euclidean(dim), FermiDirac(tau=0.4))
+    model, full = recipe("euclidean", dim, graph=graph)
+    if config is None:
+        graph, config = _cut_short(graph, full, say)
     return train(graph, model, config, valid=valid, progress=progress)
 
 
-#: The one list of baselines: name → what makes one from the training graph and validation pairs.
-BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None], Any]] = {
-    "degree product": lambda graph, _: DegreeProduct(graph),
-    "common neighbours": lambda graph, _: common_neighbours(graph),
-    "Katz": lambda graph, _: Katz(graph),
-    "Euclidean": lambda graph, valid: euclidean(graph, valid=valid),
+def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
+    """As many epochs and edges of a run as `VISITS` allows."""
+    epochs = min(config.epochs, max(1, VISITS // graph.num_edges))
+    short = dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
+    part, edges = graph, f"{graph.num_edges:,} edges"
+    if graph.num_edges > VISITS:
+        chosen = np.random.default_rng(0).choice(graph.num_edges, VISITS, replace=False, shuffle=False)
+        part, edges = graph.subgraph(chosen), f"{VISITS:,} of {edges}"
+    cut = f" of {config.epochs}: the graph is large" if epochs < config.epochs or part is not graph else ""
+    say(f"training the Euclidean baseline on {edges}, epochs: {epochs}{cut}")
+    return part, short
+
+
+#: The one list of baselines: name → what makes one from the training graph and validation pairs, and
+#: says what takes time.
+BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None, Say], Any]] = {
+    "degree product": lambda graph, *_: DegreeProduct(graph),
+    "common neighbours": lambda graph, *_: common_neighbours(graph),
+    "Katz": lambda graph, *_: Katz(graph),
+    "Euclidean": lambda graph, valid, say: euclidean(graph, valid=valid, say=say),
 }
 
 #: Those that need no training: seconds, also for large graphs.
@@ -160,12 +184,17 @@ def evaluate_baselines(
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
     names: Collection[str] = UNTRAINED,
+    say: Say = lambda text: None,
 ) -> dict[str, Evaluation]:
-    """Baselines made from the training graph, each evaluated like a model with the same arguments."""
+    """Baselines made from the training graph, each evaluated like a model with the same arguments.
+
+    `names` are some of `BASELINES`; `say` is told what takes time.
+    """
     unknown = [name for name in names if name not in BASELINES]
     if unknown:
         raise ValueError(f"names has {show(unknown[0])}; baselines are {', '.join(BASELINES)}")
     watched = getattr(pairs, "valid", valid) if valid is None else valid
     return {
-        name: evaluate(BASELINES[name](graph, watched), pairs, valid=valid, known=known) for name in names
+        name: evaluate(BASELINES[name](graph, watched, say), pairs, valid=valid, known=known)
+        for name in names
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from timelike import metrics
 from timelike._struct import POSITIVE, REAL, Number, number, struct, with_numbers
-from timelike.evaluate import LabelledPairs, score_pairs
+from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.likelihoods import Likelihood, LogProb
 from timelike.manifolds import Hyperboloid, Quadric
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 
 import tyro
 
+from timelike.checks import output_path
+
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
 
@@ -112,7 +114,9 @@ class Export:
     def run(self) -> None:
         """Write, and say what was written."""
         from timelike.datasets import export
+        from timelike.datasets.export import ENDINGS
 
+        output_path("--out", self.out, ENDINGS)
         written = export(self.name, self.out, self.data_dir)
         if self.json:
             print(json.dumps({"name": self.name, "out": str(self.out), **written}))

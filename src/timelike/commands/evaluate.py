@@ -15,7 +15,7 @@ from timelike.commands.reading import PairOptions
 if TYPE_CHECKING:
     import numpy as np
 
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
@@ -38,7 +38,7 @@ COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Evaluate:
-    """Score a model on edges that it was not trained on, beside baselines that need no training.
+    """Score a model on edges that it was not trained on, beside cheap baselines on the same pairs.
 
     Example: timelike evaluate model --edges test.tsv --protocol reversed
     """
@@ -47,7 +47,7 @@ class Evaluate:
     """A model folder, as `timelike fit` writes it."""
 
     edges: Annotated[str, tyro.conf.arg(metavar="FILE")]
-    """The edges to find (`-`: standard input)."""
+    """The edges to find: a file, `-` for standard input, or a data set."""
 
     negatives: Annotated[str | None, optional("FILE")] = None
     """The non-edges to tell them from."""
@@ -57,7 +57,7 @@ class Evaluate:
     ] = None
     """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
     said), the edge with another end, the edge backwards, or ends as frequent as in edges. Four to an edge,
-    one if backwards; never a known edge."""
+    one if backwards; never a known edge; always the same ones (seed 0)."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -66,8 +66,8 @@ class Evaluate:
 
     def run(self) -> None:
         """Draw, score, and print."""
-        from timelike.baselines import evaluate_baselines
-        from timelike.evaluate import evaluate
+        from timelike.baselines import BASELINES, evaluate_baselines
+        from timelike.evaluation import evaluate
 
         if self.negatives is not None and self.protocol is not None:
             raise ValueError("--negatives and --protocol exclude each other; leave one out")
@@ -82,7 +82,9 @@ class Evaluate:
         baselines = (
             {}
             if trained_on is None
-            else evaluate_baselines(trained_on.graph, pairs, valid=valid, known=known)
+            else evaluate_baselines(
+                trained_on.graph, pairs, valid=valid, known=known, names=tuple(BASELINES), say=note
+            )
         )
         result = {
             **found.to_dict(),
@@ -117,7 +119,7 @@ class Evaluate:
         return edges, DiGraph.from_arrays(both[:, 0], both[:, 1], len(embedding.points), embedding.names)
 
     def _pairs(self, fitted: Fitted, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
-        from timelike.evaluate import LabelledPairs
+        from timelike.evaluation import LabelledPairs
         from timelike.protocols import check_listed, draw_non_edges
 
         if self.negatives is None:

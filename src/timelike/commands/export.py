@@ -6,7 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated, Literal
 
-from timelike.commands.models import ModelFolder, check_folder, load
+from timelike.checks import output_path
+from timelike.commands.models import ModelFolder, load
 from timelike.commands.options import optional
 from timelike.commands.printing import print_json
 
@@ -45,7 +46,7 @@ class Export:
         beside = self.model.absolute()
         name = f"{beside.name}.{ENDINGS.get(self.format, self.format)}"
         out = self.model.parent / name if self.out is None else self.out
-        check_folder("--out", out)
+        output_path("--out", out)
         fitted = load(self.model, "GraphML holds its likeliest edges")
         graph = None if fitted.trained_on is None else fitted.trained_on.graph
         fitted.embedding.export(out, self.format, graph)

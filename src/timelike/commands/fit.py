@@ -17,7 +17,7 @@ from timelike.commands.reading import Edges, GraphOptions
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluate import LabelledPairs
+    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
 
 
@@ -38,8 +38,8 @@ class Fit:
     """The spacetime; auto tries those that suit the graph and keeps the best."""
 
     valid: Annotated[str | None, optional("FILE")] = None
-    """Edges to validate on: they choose the epoch and calibrate the probabilities, nothing is learned
-    from them."""
+    """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
+    nothing is learned from them."""
 
     valid_fraction: Annotated[float | None, optional("FLOAT")] = None
     """The share of EDGES to hold out for that; 0.1 if no --valid is given."""
@@ -57,19 +57,19 @@ class Fit:
     def run(self) -> None:
         """Read, train, save, and say what came of it."""
         from timelike import store
-        from timelike.trained_on import TrainedOn
 
         if self.valid is not None and self.valid_fraction is not None:
             raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
-        store.check_free(self.out)
+        if self.valid is not None and self.reading.time is not None:
+            raise ValueError("--valid and --time exclude each other; leave one out")
+        store.check_free(self.out, "--out")
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
         valid = None if self.valid is None else self._read_valid(graph, self.valid)
         estimator = self._train(graph, valid)
-        trained_on = TrainedOn(estimator.graph_, estimator.valid_)
-        estimator.embedding_.save(self.out, trained_on)
+        estimator.save(self.out)
         shutil.rmtree(self._checkpoints, ignore_errors=True)
-        found = self._result(estimator, trained_on)
+        found = self._result(estimator)
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
         else:
@@ -83,7 +83,7 @@ class Fit:
         """Validation edges, with as many drawn non-edges to each as in training."""
         import numpy as np
 
-        from timelike.evaluate import LabelledPairs
+        from timelike.evaluation import LabelledPairs
         from timelike.graph import DiGraph
         from timelike.protocols import draw_non_edges
 
@@ -124,7 +124,7 @@ class Fit:
             if not any(self._checkpoints.iterdir()):
                 self._checkpoints.rmdir()
 
-    def _result(self, estimator: SpacetimeEmbedding, trained_on: Any) -> dict[str, Any]:
+    def _result(self, estimator: SpacetimeEmbedding) -> dict[str, Any]:
         """What is worth knowing about the model, as plain values."""
         embedding, graph = estimator.embedding_, estimator.graph_
         info = embedding.info
@@ -137,7 +137,7 @@ class Fit:
             "dim": embedding.model.manifold.dim,
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
-            "valid_edges": trained_on.known.num_edges - graph.num_edges,
+            "valid_edges": estimator.known_.num_edges - graph.num_edges,
             "epochs": len(embedding.history["loss"]),
             "best_epoch": info["best_epoch"],
             "selected_by": info["selected_by"],

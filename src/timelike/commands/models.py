@@ -51,9 +51,3 @@ def load(path: Path, uses_edges: str) -> Fitted:
     if trained_on is None:
         note(f"{path} does not say what it was trained on: {uses_edges}")
     return Fitted(embedding, trained_on)
-
-
-def check_folder(option: str, path: Path) -> None:
-    """Better before the work than after it."""
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"{option} is {path}; there is no folder {path.parent}, make it first")

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from timelike.commands.models import ModelFolder, check_folder, load
+from timelike.checks import output_path
+from timelike.commands.models import ModelFolder, load
 from timelike.commands.options import optional
 from timelike.commands.printing import print_json
 
@@ -43,9 +44,7 @@ class Plot:
         """Draw, and say where the picture is."""
         from timelike import plot
 
-        if self.out.suffix.lower() not in ENDINGS:
-            raise ValueError(f"--out is {self.out}; its ending must be one of {', '.join(ENDINGS)}")
-        check_folder("--out", self.out)
+        output_path("--out", self.out, ENDINGS)
         fitted = load(self.model, "the likeliest edges are drawn instead")
         nodes = [fitted.node(text, "--nodes") for text in self.nodes]
         graph = None if fitted.trained_on is None else fitted.trained_on.graph

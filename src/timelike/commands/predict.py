@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import io
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
-from timelike.commands.models import Fitted, ModelFolder, check_folder, load
+from timelike.checks import output_path
+from timelike.commands.models import Fitted, ModelFolder, load
 from timelike.commands.options import optional
 from timelike.commands.printing import note
 from timelike.commands.reading import PairOptions
+from timelike.files import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,18 +80,13 @@ class Predict:
         if self.out is None:
             _print(frame, form)
         else:
-            part = self.out.with_name(f".{self.out.name}.part")
-            try:
-                with open(part, "wb") as file:
-                    _write(frame, form, file, header=True)
-                os.replace(part, self.out)
-            finally:
-                part.unlink(missing_ok=True)
+            with replacing(self.out) as part, open(part, "wb") as file:
+                _write(frame, form, file, header=True)
 
     def _format(self) -> str:
         """What was asked for; better checked before the work than after it."""
         if self.out is not None:
-            check_folder("--out", self.out)
+            output_path("--out", self.out)
         ending = "tsv" if self.out is None else self.out.suffix.removeprefix(".").lower()
         form = self.format or ending
         if form not in get_args(Format):
@@ -127,7 +123,7 @@ class Predict:
         import numpy as np
         import polars as pl
 
-        from timelike.evaluate import score_pairs
+        from timelike.evaluation import score_pairs
 
         names = _names(fitted)
         scores = np.exp(score_pairs(fitted.embedding, pairs[:, 0], pairs[:, 1]))

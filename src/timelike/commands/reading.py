@@ -35,6 +35,9 @@ class PairOptions:
     skip_bad_rows: bool = False
     """Leave out and count rows that cannot be read, instead of stopping at the first."""
 
+    data_dir: Folder = None
+    """A folder with the files of data sets; the environment variable TIMELIKE_DATA names another."""
+
     @property
     def given(self) -> dict[str, Any]:
         """The options of the reader that were given."""
@@ -44,10 +47,10 @@ class PairOptions:
         return {name: value for name, value in options.items() if value is not None}
 
     def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
-        """The (n, 2) node numbers of the pairs that a file lists, in its order."""
+        """The (n, 2) node numbers of the pairs that a file or a data set lists, in its order."""
         from timelike.io.pairs import read_pairs
 
-        table, remarks = read_pairs(source, self.skip_bad_rows, **self.given)
+        table, remarks = read_pairs(source, self.skip_bad_rows, self.data_dir, **self.given)
         ends = [find_nodes(table[end], nodes, names) for end in ("source", "target")]
         known = (ends[0] >= 0) & (ends[1] >= 0)
         if not known.all() and not self.skip_bad_rows:
@@ -68,14 +71,18 @@ class PairOptions:
 class GraphOptions(PairOptions):
     """How edges are read. What is not given is guessed from the first lines."""
 
-    data_dir: Folder = None
-    """A folder with the files of data sets; the environment variable TIMELIKE_DATA names another."""
+    time: Annotated[str | None, optional("COLUMN")] = None
+    """The column with the time of each edge, a number or a date: the latest edges are held out to validate,
+    not random ones."""
 
     def graph(self, source: str) -> DiGraph:
         """The graph of a file, of standard input or of a data set; what was left out is said on stderr."""
         from timelike.io import read
 
-        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.given)
+        time = None if self.time is None else _column(self.time)
+        graph = read(
+            source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, time=time, **self.given
+        )
         if graph.notes is not None:
             note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
         return graph

@@ -52,16 +52,17 @@ class Sweep:
     def run(self) -> None:
         """Train, print the table, and save the best model."""
         from timelike import store
-        from timelike.split import split_edges
+        from timelike.splits import split_edges
         from timelike.sweeps import sweep
         from timelike.trained_on import TrainedOn
 
         grid = dict(_setting(text) for text in self.grid)
         if self.out is not None:
-            store.check_free(self.out)
+            store.check_free(self.out, "--out")
         graph = self.reading.graph(self.edges)
         geometry = self.geometry or graph.describe(self.training.seed).geometry
-        split = split_edges(graph, self.valid_fraction, 0, self.training.seed)
+        by = "edges" if graph.times is None else "time"
+        split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
         found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
         best = found.best.calibrated(split.valid) if self.valid_fraction else found.best

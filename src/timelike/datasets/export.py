@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike.checks import output_path
 from timelike.datasets.registry import load, resolve
 from timelike.datasets.rmat import rmat, rmat_to_parquet
+from timelike.files import replacing
 from timelike.graph import DiGraph
 
 if TYPE_CHECKING:
@@ -27,30 +29,17 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
     to Parquet in pieces, in bounded memory and with repeated edges. Returns how many edges were
     written, and how many nodes have no edge and so are not in the file (None if that is not known).
     """
-    path = _checked(Path(out))
+    path = output_path("out", out, ENDINGS)
     dataset, parameters = resolve(name)
-    if dataset.make is rmat and path.suffix == ".parquet":
+    if dataset.make is rmat and path.suffix.lower() == ".parquet":
         scale, *rest = {**dataset.parameters, **parameters}.values()
         return {"edges": rmat_to_parquet(path, scale, *rest), "isolated": None}
     graph = load(name, data_dir)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        _write(_frame(graph), part, path.name)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part:
+        _write(_frame(graph), part, path.name.lower())
     linked = np.zeros(graph.num_nodes, bool)
     linked[graph.sources] = linked[graph.targets] = True
     return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
-
-
-def _checked(path: Path) -> Path:
-    """Better before the work than after it."""
-    if not path.name.endswith(tuple(ENDINGS)):
-        raise ValueError(f"--out is {path}; its ending must be one of {', '.join(ENDINGS)}")
-    if not path.absolute().parent.is_dir():
-        raise ValueError(f"--out is {path}; there is no folder {path.parent}, make it first")
-    return path
 
 
 def _frame(graph: DiGraph) -> pl.DataFrame:

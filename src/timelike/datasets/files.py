@@ -12,6 +12,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from timelike.files import replacing
+
 #: The environment variable that names a local folder with data files.
 VARIABLE = "TIMELIKE_DATA"
 
@@ -88,9 +90,8 @@ def _download(file: Published) -> Path:
         raise FileNotFoundError(_missing(file, why)) from None
     _verify(f"{file.name} in {fetched}", content, file)
     path = place / file.name
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    part.replace(path)
+    with replacing(path, str(os.getpid())) as part:
+        part.write_bytes(content)
     return path
 
 
@@ -114,9 +115,9 @@ def _missing(file: Published, why: str) -> str:
     installed = f", {file.installed}" if file.installed else ""
     return (
         f"{file.name}{checksum} is missing: "
-        f"it is not in --data-dir, ${VARIABLE}, {cache()}{installed}, and {why}. "
+        f"it is not in data_dir, ${VARIABLE}, {cache()}{installed}, and {why}. "
         f"It is published at {file.home}. Put it into {cache() / file.folder}, or into any folder named by "
-        f"--data-dir (data_dir in Python) or by ${VARIABLE}."
+        f"data_dir or by ${VARIABLE}."
     )
 
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from timelike.checks import whole_number
+from timelike.files import replacing
 from timelike.graph import DiGraph
 
 #: Edges drawn at a time: small enough for the processor's cache.
@@ -66,15 +66,11 @@ def rmat_to_parquet(
         raise ImportError('streaming to Parquet needs pyarrow: pip install "timelike[io]"') from None
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
     chunks = _chunks(scale, edge_factor, (a, b, c), seed)
-    part, count = Path(f"{os.fspath(path)}.part"), 0
-    try:
-        with parquet.ParquetWriter(part, schema, **PACKED) as writer:
-            for sources, targets in chunks:
-                writer.write_table(pa.table([sources, targets], schema=schema))
-                count += sources.size
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    count = 0
+    with replacing(path) as part, parquet.ParquetWriter(part, schema, **PACKED) as writer:
+        for sources, targets in chunks:
+            writer.write_table(pa.table([sources, targets], schema=schema))
+            count += sources.size
     return count
 
 

@@ -25,6 +25,7 @@ def read(
     source: Any,
     *,
     columns: Sequence[str | int] | None = None,
+    time: str | int | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | Sequence[str] | None = None,
@@ -43,46 +44,44 @@ def read(
     The format of a file is told by its first bytes, then by its ending, unless `format` names it;
     .gz, .bz2 and .zst are unpacked.
 
-    `columns` are source, target and perhaps weight, by name or counted from 0. `delimiter`,
-    `header` (is there one?) and `comment` (beginnings of lines to pass over: # and %) describe edge
-    lists. `nodes` lists names to keep even if they have no edge: a sequence, or a file with one per
-    line. `relations` (is_a, part_of) and `labels` (name nodes by label rather than id) are for
-    ontologies, `labels` for GraphML too. `data_dir` is where the files of a data set are looked for.
+    `columns` are source, target and perhaps weight, by name or counted from 0. `time` is the column
+    (in NetworkX and GraphML the attribute of edges) that says when an edge came about, by a number or
+    a date: they become `graph.times`. `delimiter`, `header` (is there one?) and `comment` (beginnings
+    of lines to pass over: # and %) describe edge lists. `nodes` lists names to keep even if they have
+    no edge: a sequence, or a file with one per line. `relations` (is_a, part_of) and `labels` (name
+    nodes by label rather than id) are for ontologies, `labels` for GraphML too. `data_dir` is where
+    the files of a data set are looked for.
 
     A malformed row is a `ValueError` that names its line, or is counted if `skip_bad_rows`.
     Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repetitions of an
-    edge are left out and counted: see `graph.notes`.
+    edge (all but the first, with times all but the earliest) are left out and counted: see `graph.notes`.
     """
-    given = {
-        "columns": columns,
-        "delimiter": delimiter,
-        "header": header,
-        "comment": comment,
-        "relations": relations,
-        "labels": labels,
-        "data_dir": data_dir,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
     if isinstance(source, DiGraph):
         return source
-    elsewhere = options if format is None else {**options, "format": format}
+    lists = {"columns": columns, "time": time, "delimiter": delimiter, "header": header, "comment": comment}
+    others = {"relations": relations, "labels": labels, "data_dir": data_dir, "format": format}
+    options = {name: value for name, value in {**lists, **others}.items() if value is not None}
     listed = _nodes(nodes)
-    if not isinstance(source, str | os.PathLike):
-        from timelike.io import objects
+    if isinstance(source, str | os.PathLike):
+        return _read_path(os.fspath(source), Builder(os.fspath(source), listed, skip_bad_rows), options)
+    from timelike.io import objects
 
-        builder = Builder(_kind(type(source)), listed, skip_bad_rows)
-        return objects.read(source, builder, **_allowed(objects.read, elsewhere, "an object in memory"))
+    builder = Builder(_kind(type(source)), listed, skip_bad_rows)
+    return objects.read(source, builder, **_allowed(objects.read, options, "an object in memory"))
+
+
+def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGraph:
+    """Read a folder, a data set or a file."""
     path = Path(source)
-    builder = Builder(str(path), listed, skip_bad_rows)
     if path.is_dir():
         from timelike.io import ogb
 
-        return ogb.read(path, builder, **_allowed(ogb.read, elsewhere, "a folder"))
+        return ogb.read(path, builder, **_allowed(ogb.read, options, "a folder"))
     if source != "-" and not path.exists():
-        return _dataset(str(source), elsewhere)
+        return _dataset(source, options)
     with File(None if source == "-" else path) as file:
         builder.source = file.name
-        found = find(file, format)
+        found = find(file, options.pop("format", None))
         return found.read(file, builder, **_allowed(found.read, options, f"{file.name} ({found.name})"))
 
 

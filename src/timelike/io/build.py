@@ -18,6 +18,7 @@ from timelike.checks import show
 from timelike.graph import MOST_EDGES, DiGraph
 from timelike.io.numbering import Numbering
 from timelike.io.summary import ReadSummary
+from timelike.io.times import Clock
 from timelike.names import NameColumn, NameTuple, NumberColumn
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Up to here names are Python objects in a tuple, beyond it a column.
 SMALL = 2**17
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
@@ -35,6 +36,7 @@ class Builder:
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
         self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
         self.remarks: list[str] = []
+        self.clock = Clock()
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | None = None
@@ -55,7 +57,13 @@ class Builder:
 
         self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
 
-    def add(self, sources: pl.Series, targets: pl.Series, weights: np.ndarray | None = None) -> None:
+    def add(
+        self,
+        sources: pl.Series,
+        targets: pl.Series,
+        weights: np.ndarray | None = None,
+        times: np.ndarray | None = None,
+    ) -> None:
         """Edges between names, either all text or all whole numbers."""
         import polars as pl
 
@@ -66,7 +74,7 @@ class Builder:
             ids = self._numbered(sources, targets)
         else:
             self._top = max(self._top, *(int(x.max(initial=0)) for x in ids))
-        self._batches.append(self._kept(*ids, weights))
+        self._batches.append(self._kept(*ids, weights, times))
 
     def _start_numbering(self, kind: Any) -> None:
         """Number listed nodes, and all that has been added as small numbers so far."""
@@ -77,14 +85,17 @@ class Builder:
         if kind != pl.String:
             listed = pl.Series(np.concatenate([*self._lonely, self._whole_nodes()]), dtype=kind)
         self._numbering.number([listed])
-        for i, (s, t, weights) in enumerate(self._batches):
-            self._batches[i] = (*self._numbered(*(pl.Series(x, dtype=kind) for x in (s, t))), weights)
+        for i, (s, t, weights, times) in enumerate(self._batches):
+            ends = self._numbered(*(pl.Series(x, dtype=kind) for x in (s, t)))
+            self._batches[i] = (*ends, weights, times)
 
     def _numbered(self, sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray]:
         ends = self._numbering.number([sources, targets])  # type: ignore[union-attr]
         return ends[:, 0].copy(), ends[:, 1].copy()
 
-    def _kept(self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None) -> Edges:
+    def _kept(
+        self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+    ) -> Edges:
         """Edges without those that policy leaves out, which are counted; each for the first reason."""
         self.rows += len(s)
         reasons = {"self_loops": s == t}
@@ -99,9 +110,10 @@ class Builder:
             self._left_out[reason] += int(np.count_nonzero(mask & ~out))
             out |= mask
         if not out.any():
-            return s, t, weights
+            return s, t, weights, times
         self._lonely += [s[out], t[out]]  # their nodes stay
-        return s[~out], t[~out], None if weights is None else weights[~out]
+        weights, times = (None if x is None else x[~out] for x in (weights, times))
+        return s[~out], t[~out], weights, times
 
     def finish(self) -> DiGraph:
         """The graph of all that was added."""
@@ -112,16 +124,16 @@ class Builder:
             raise ValueError(f"{self.source}: there are no edges in it{more}")
         if self._numbering is None and not self._is_dense():
             self._start_numbering(pl.Int64)
-        s, t, weights = self._joined()
+        s, t, *rest = self._joined()
         if self._numbering is None:
             s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
-            return self._graph(s, t, len(ids), name_numbers(ids), weights)
+            return self._graph(s, t, len(ids), name_numbers(ids), *rest)
         names = self._numbering.names()
         self._numbering = None
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
-            return self._graph(s, t, len(names), name_texts(names), weights)
+            return self._graph(s, t, len(names), name_texts(names), *rest)
         s, t, ids = _in_order(s, t, names.cast(int).to_numpy())
-        return self._graph(s, t, len(ids), name_numbers(ids), weights)
+        return self._graph(s, t, len(ids), name_numbers(ids), *rest)
 
     def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
         """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
@@ -133,7 +145,7 @@ class Builder:
             raise ValueError(f"{self.source}: {show(wrong[0])} is no whole number; nodes of this format are")
         ids = names.cast(int).to_numpy() - first
         self._check_range(ids, nodes, first)
-        s, t, weights = self._joined()
+        s, t, weights, _ = self._joined()
         s, t = ids[s], ids[t]
         if mirrored:
             self.remarks.append("a symmetric matrix: every entry is an edge both ways")
@@ -148,12 +160,13 @@ class Builder:
         nodes: int,
         weights: np.ndarray | None = None,
         names: Sequence[Hashable] | None = None,
+        times: np.ndarray | None = None,
     ) -> DiGraph:
         """The graph of an object whose nodes have numbers already, 0 … `nodes` − 1."""
         for end in (s, t):
             self._check_range(end, nodes, 0, names)
-        s, t, weights = self._kept(s, t, weights)
-        return self._graph(s, t, nodes, names, weights)
+        s, t, weights, times = self._kept(s, t, weights, times)
+        return self._graph(s, t, nodes, names, weights, times)
 
     def _check_range(
         self, ids: np.ndarray, nodes: int, first: int, names: Sequence[Hashable] | None = None
@@ -167,12 +180,19 @@ class Builder:
             )
 
     def _graph(
-        self, s: np.ndarray, t: np.ndarray, nodes: int, names: Any, weights: np.ndarray | None
+        self,
+        s: np.ndarray,
+        t: np.ndarray,
+        nodes: int,
+        names: Any,
+        weights: np.ndarray | None,
+        times: np.ndarray | None = None,
     ) -> DiGraph:
         """The graph with its notes, if it has any edge."""
-        graph = DiGraph.from_arrays(s, t, nodes, names, weights)
+        graph = DiGraph.from_arrays(s, t, nodes, names, weights, times)
         counts = {**self._left_out, "duplicates": len(s) - graph.num_edges, "bad_rows": self.bad_rows}
-        notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks))
+        kept = "first" if times is None else "earliest"
+        notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
         if not graph.num_edges:
             why = "; ".join(notes.lines()) or "there are none in it"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
@@ -181,13 +201,14 @@ class Builder:
     def _joined(self) -> Edges:
         """All batches as one; those of one end are let go before those of the next are joined."""
         batches, self._batches = self._batches, []
-        if sum(len(s) for s, _, _ in batches) > MOST_EDGES:
+        if sum(len(batch[0]) for batch in batches) > MOST_EDGES:
             raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
         columns = [list(column) for column in zip(*batches, strict=True)]
         del batches
         s = np.concatenate(columns.pop(0))
         t = np.concatenate(columns.pop(0))
-        return s, t, None if columns[0][0] is None else np.concatenate(columns[0])
+        weights, times = (None if column[0] is None else np.concatenate(column) for column in columns)
+        return s, t, weights, times
 
     def _is_dense(self) -> bool:
         """Whether a table with a row for every small id is worth its memory."""

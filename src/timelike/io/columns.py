@@ -1,10 +1,10 @@
-"""Which columns hold source, target and weight, and what a column of nodes may hold."""
+"""Which columns hold source, target, weight and time, and what a column of nodes may hold."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,37 +19,69 @@ SOURCES = frozenset(
 )
 TARGETS = frozenset(("target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id", "gene"))
 Columns = Sequence[str | int]
+Column = str | int
+
+
+class Places(NamedTuple):
+    """Where in a row source and target stand, and weight and time if they are read."""
+
+    source: int
+    target: int
+    weight: int | None = None
+    time: int | None = None
+
+    def among(self, kept: Sequence[int]) -> Places:
+        """The same in rows that hold only these of their fields."""
+        return Places(*(None if i is None else kept.index(i) for i in self))  # type: ignore[arg-type]
 
 
 def pick(
-    where: str, header: Sequence[str] | None, width: int, columns: Columns | None
-) -> tuple[int, int, int | None]:
-    """Positions of source, target and weight: those asked for, else by name, else the first two."""
+    where: str,
+    header: Sequence[str] | None,
+    width: int,
+    columns: Columns | None,
+    time: Column | None = None,
+) -> Places:
+    """Places of source, target and weight: those asked for, else by name, else the first two; and of time."""
+    found = _ends_and_weight(where, header, width, columns)
+    if time is None:
+        return found
+    place = _position(where, header, width, time, "time")
+    taken = [name for name, other in found._asdict().items() if other == place]
+    if taken:
+        raise ValueError(
+            f"{where}: time is {show(time)}, which is the column of the {taken[0]}; give columns"
+        )
+    return found._replace(time=place)
+
+
+def _ends_and_weight(where: str, header: Sequence[str] | None, width: int, columns: Columns | None) -> Places:
     if columns is not None:
         if isinstance(columns, str | bytes) or len(columns) not in (2, 3):
             raise ValueError(
                 f"columns is {show(columns)}; it must be (source, target) or (source, target, weight)"
             )
-        found = [_position(where, header, width, column) for column in columns]
-        return found[0], found[1], found[2] if len(found) == 3 else None
+        return Places(*(_position(where, header, width, column, "columns") for column in columns))
     words = [] if header is None else [str(word).strip().lower() for word in header]
     ends = [[i for i, word in enumerate(words) if word in known] for known in (SOURCES, TARGETS)]
     source, target = (ends[0][0], ends[1][0]) if all(ends) else (0, 1)
     weight = words.index("weight") if "weight" in words else None
-    return source, target, weight if weight not in (source, target) else None
+    return Places(source, target, weight if weight not in (source, target) else None)
 
 
-def _position(where: str, header: Sequence[str] | None, width: int, column: str | int) -> int:
+def _position(where: str, header: Sequence[str] | None, width: int, column: Column, argument: str) -> int:
     if isinstance(column, str):
         if header is None:
-            raise ValueError(f"{where}: columns has {column!r} but there is no header; count columns from 0")
+            raise ValueError(
+                f"{where}: {argument} has {column!r} but there is no header; count columns from 0"
+            )
         names = [str(name).strip() for name in header]
         if column in names:
             return names.index(column)
         near = ", ".join(difflib.get_close_matches(column, names, 3, 0))
         raise ValueError(f"{where}: there is no column {column!r}; the nearest are {near}")
     if isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < width:
-        raise ValueError(f"{where}: columns has {show(column)}; there are columns 0 to {width - 1}")
+        raise ValueError(f"{where}: {argument} has {show(column)}; there are columns 0 to {width - 1}")
     return column
 
 
@@ -60,16 +92,15 @@ def unread(header: Sequence[str] | None, width: int, used: Sequence[int | None])
 
 
 def choose(
-    builder: Builder, names: Sequence[str], columns: Columns | None
-) -> tuple[list[str], tuple[int, int, int | None]]:
-    """The columns of a table to read, and the places among them of source, target and weight."""
+    builder: Builder, names: Sequence[str], columns: Columns | None, time: Column | None
+) -> tuple[list[int], Places]:
+    """Which columns of a table to read, and the places among them of source, target, weight and time."""
     if len(names) < 2:
         raise ValueError(f"{builder.source}: {len(names)} columns; an edge needs a source and a target")
-    source, target, weight = pick(builder.source, names, len(names), columns)
-    builder.remarks += [x] if (x := unread(names, len(names), (source, target, weight))) else []
-    kept = list(dict.fromkeys(names[i] for i in (source, target, weight) if i is not None))
-    place = None if weight is None else kept.index(names[weight])
-    return kept, (kept.index(names[source]), kept.index(names[target]), place)
+    used = pick(builder.source, names, len(names), columns, time)
+    builder.remarks += [x] if (x := unread(names, len(names), used)) else []
+    kept = list(dict.fromkeys(i for i in used if i is not None))
+    return kept, used.among(kept)
 
 
 def as_nodes(where: str, column: pl.Series) -> pl.Series:
@@ -91,10 +122,8 @@ def as_nodes(where: str, column: pl.Series) -> pl.Series:
     raise ValueError(f"{where} holds {kind}; nodes must be whole numbers or text")
 
 
-def add_table(
-    builder: Builder, table: pl.DataFrame, used: tuple[int, int, int | None], first_row: int = 0
-) -> None:
-    """Add the rows of a table; a row without source or target is malformed."""
+def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: int = 0) -> None:
+    """Add the rows of a table; a row without source, target or (if there are times) time is malformed."""
     import polars as pl
 
     names = table.columns
@@ -104,13 +133,22 @@ def add_table(
     good = ends[0].is_not_null() & ends[1].is_not_null()
     if ends[0].dtype == pl.String:
         good &= (ends[0].fill_null("") != "") & (ends[1].fill_null("") != "")
-    weights = None if used[2] is None else as_weights(builder.source, table[names[used[2]]])
-    if not good.all():
-        for row in (~good).arg_true():
-            builder.bad(f"row {first_row + row}", "source or target is missing", table.row(row))
-        ends = [end.filter(good) for end in ends]
-        weights = None if weights is None else weights[good.to_numpy()]
-    builder.add(ends[0], ends[1], weights)
+    weights = None if used.weight is None else as_weights(builder.source, table[names[used.weight]])
+    kept, times = good.to_numpy(), None
+    if used.time is not None:
+        when = table[names[used.time]]
+        times, timed = builder.clock.of_column(f"{builder.source}: column {when.name!r}", when)
+        kept = kept & timed
+    if not kept.all():
+        for row in np.flatnonzero(~kept).tolist():
+            missing = "source or target is missing"
+            why = missing if not good[row] else builder.clock.problem(when[row])
+            builder.bad(f"row {first_row + row}", why, table.row(row))
+        if not kept.any():
+            return
+        ends = [end.filter(kept) for end in ends]
+        weights, times = (None if x is None else x[kept] for x in (weights, times))
+    builder.add(ends[0], ends[1], weights, times)
 
 
 def as_weights(where: str, column: pl.Series) -> np.ndarray:

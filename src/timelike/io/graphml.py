@@ -11,7 +11,8 @@ import numpy as np
 from timelike.graph import DiGraph
 from timelike.io.build import Builder, name_labels
 from timelike.io.files import File
-from timelike.io.layout import MISSING, NUMBER
+from timelike.io.layout import MISSING
+from timelike.io.times import NUMBER, Time
 
 
 @dataclasses.dataclass
@@ -21,6 +22,7 @@ class Found:
     nodes: dict[str, str] = dataclasses.field(default_factory=dict)
     edges: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     weights: list[float] = dataclasses.field(default_factory=list)
+    times: list[Time | None] = dataclasses.field(default_factory=list)
     keys: dict[str, str] = dataclasses.field(default_factory=dict)
     directed: bool = True
     both_ways: int = 0
@@ -32,8 +34,11 @@ def looks(head: bytes) -> bool:
     return b"<graphml" in head
 
 
-def read(file: File, builder: Builder, labels: bool = False) -> DiGraph:
-    """Read nodes by id (or `label` or `name`) and edges with their `weight`, 1 if only some have one."""
+def read(file: File, builder: Builder, labels: bool = False, time: str | None = None) -> DiGraph:
+    """Read nodes by id (or `label` or `name`) and edges with their `weight`, 1 if only some have one.
+
+    `time` is the name of the edges' attribute with their times, which all must have.
+    """
     import polars as pl
 
     found = Found()
@@ -45,7 +50,7 @@ def read(file: File, builder: Builder, labels: bool = False) -> DiGraph:
             elif tag == "hyperedge":
                 raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
             elif tag in ("node", "edge"):
-                _end(found, builder, tag, element, labels)
+                _end(found, builder, tag, element, labels, time)
                 element.clear()
     except ElementTree.ParseError as error:
         raise ValueError(f"{file.name}: the XML is broken: {error}") from None
@@ -56,7 +61,8 @@ def read(file: File, builder: Builder, labels: bool = False) -> DiGraph:
     called = name_labels(found.nodes) if labels else found.nodes
     builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
     ends = [pl.Series([called.get(e[i], e[i]) for e in found.edges], dtype=pl.String) for i in (0, 1)]
-    builder.add(ends[0], ends[1], np.asarray(found.weights) if found.weighted else None)
+    weights = np.asarray(found.weights) if found.weighted else None
+    builder.add(ends[0], ends[1], weights, None if time is None else np.asarray(found.times))
     return builder.finish()
 
 
@@ -67,7 +73,8 @@ def _start(found: Found, tag: str, element: Any) -> None:
         found.directed = element.get("edgedefault") != "undirected"
 
 
-def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool) -> None:
+def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool, time: str | None) -> None:
+    """Take in a node or an edge."""
     data = {
         found.keys.get(child.get("key", ""), ""): (child.text or "").strip()
         for child in element
@@ -79,14 +86,21 @@ def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool) -
             builder.bad(f"node {len(found.nodes) + 1}", "it has no id", element.attrib)
             return
         found.nodes[name] = (data.get("label") or data.get("name") or name) if labels else name
-        return
+    else:
+        _edge(found, builder, element, data, time)
+
+
+def _edge(found: Found, builder: Builder, element: Any, data: dict[str, str], time: str | None) -> None:
     ends = element.get("source", ""), element.get("target", "")
     weight = data.get("weight", "1").lower()
+    when = None if time is None or not all(ends) else builder.clock.of(data.get(time))
     row = f"edge {len(found.edges) + 1}"
     if not all(ends):
         builder.bad(row, "source or target is missing", element.attrib)
     elif weight not in MISSING and not NUMBER.fullmatch(weight):
         builder.bad(row, "the weight is no number", weight)
+    elif time is not None and when is None:
+        builder.bad(row, builder.clock.problem(data.get(time)), data)
     else:
         directed = {"true": True, "false": False}.get(element.get("directed"), found.directed)
         both = not directed and ends[0] != ends[1]
@@ -94,3 +108,4 @@ def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool) -
         found.weighted += "weight" in data
         found.edges += [ends, ends[::-1]] if both else [ends]
         found.weights += [float("nan") if weight in MISSING else float(weight)] * (1 + both)
+        found.times += [when] * (1 + both)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 
 from timelike.checks import show
-from timelike.io.columns import SOURCES, TARGETS, Columns, pick, unread
+from timelike.io.columns import SOURCES, TARGETS, Column, Columns, pick, unread
+from timelike.io.times import NUMBER
 
 #: In order of preference; " " stands for any run of blanks and tabs.
 DELIMITERS = ("\t", ",", ";", "|", " ")
@@ -16,7 +17,6 @@ NAMES = {"\t": "a tab", " ": "blanks"}
 BLANKS = " \t"
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 WHOLE = re.compile(r"-?\d+", re.ASCII)
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 #: Lines that the delimiter and the header are guessed from.
 SAMPLE = 100
 
@@ -30,13 +30,14 @@ class Layout:
     source: int
     target: int
     weight: int | None
+    time: int | None = None
     header: int = 0
     remarks: tuple[str, ...] = ()
 
     @property
     def reach(self) -> int:
         """How many fields a row must have."""
-        return 1 + max(self.source, self.target, self.weight or 0)
+        return 1 + max(self.source, self.target, self.weight or 0, self.time or 0)
 
 
 def fields(line: str, delimiter: str) -> list[str]:
@@ -57,6 +58,7 @@ def guess(
     columns: Columns | None,
     delimiter: str | None,
     header: bool | None,
+    time: Column | None = None,
 ) -> Layout:
     """The layout of a file whose first lines, with their numbers, are these."""
     if delimiter is None:
@@ -65,7 +67,7 @@ def guess(
         raise ValueError(f"delimiter is {delimiter!r}; it must be one character, blank for runs of blanks")
     rows = [row for _, line in sample if (row := _fields_or_none(line, delimiter))]
     first = _fields_or_none(sample[0][1], delimiter) or [""]
-    named = columns is not None and any(isinstance(column, str) for column in columns)
+    named = any(isinstance(column, str) for column in (*(columns or ()), time))
     has_header = (named or _is_header(first, rows[1:])) if header is None else header
     words = first if has_header else None
     width = len(first)
@@ -75,12 +77,12 @@ def guess(
             f"{where}, line {sample[0][0]}: one field where two or more were expected, with {kind} as "
             f"delimiter; the text is {show(sample[0][1])}"
         )
-    source, target, weight = pick(where, words, width, columns)
+    used = pick(where, words, width, columns, time)
     remarks = [f"line {sample[0][0]} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
-    if remark := unread(words, width, (source, target, weight)):
+    if remark := unread(words, width, used):
         remarks.append(remark)
     line = sample[0][0] if has_header else 0
-    return Layout(delimiter, width, source, target, weight, line, tuple(remarks))
+    return Layout(delimiter, width, *used, line, tuple(remarks))
 
 
 def _likely_delimiter(where: str, sample: Sequence[tuple[int, str]]) -> str:

@@ -10,23 +10,27 @@ import numpy as np
 from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
-from timelike.io.columns import Columns, add_table, choose, pick
+from timelike.io.columns import Column, Columns, add_table, choose, pick
 
 
-def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGraph:
+def read(
+    source: Any, builder: Builder, columns: Columns | None = None, time: Column | None = None
+) -> DiGraph:
     """Read whatever kind of object this is."""
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame
     if hasattr(source, "columns") and hasattr(source, "shape"):
-        return _frame(source, builder, columns)
+        return _frame(source, builder, columns, time)
     if hasattr(source, "__array__"):
-        return _array(np.asarray(source), builder, columns)
+        return _array(np.asarray(source), builder, columns, time)
     if columns is not None:
         raise ValueError(f"columns has no meaning for {builder.source}, which has none; leave it out")
+    if hasattr(source, "is_directed") and hasattr(source, "adj"):
+        return _networkx(source, builder, time)
+    if time is not None:
+        raise ValueError(f"time has no meaning for {builder.source}; leave it out")
     if hasattr(source, "edge_index"):
         return _pytorch_geometric(source, builder)
-    if hasattr(source, "is_directed") and hasattr(source, "adj"):
-        return _networkx(source, builder)
     if hasattr(source, "tocoo"):
         return _sparse(source, builder)
     if isinstance(source, Iterable):
@@ -37,16 +41,37 @@ def read(source: Any, builder: Builder, columns: Columns | None = None) -> DiGra
     )
 
 
-def _networkx(source: Any, builder: Builder) -> DiGraph:
-    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways."""
+def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
+    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways.
+
+    `time` is the attribute with their times, which all must have.
+    """
     rows = list(source.edges(data="weight"))
+    when = None if time is None else [x for _, _, x in source.edges(data=time)]
     if not source.is_directed():
         builder.remarks.append("an undirected graph: every edge counts both ways")
-        rows += [(b, a, w) for a, b, w in rows if a != b]
+        twice = [i for i, (a, b, _) in enumerate(rows) if a != b]
+        when = when and when + [when[i] for i in twice]
+        rows += [(rows[i][1], rows[i][0], rows[i][2]) for i in twice]
+    rows, times = _timed(rows, when, builder)
     weights = None
     if any(w is not None for _, _, w in rows):
         weights = _floats([1 if w is None else w for _, _, w in rows], builder)
-    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights)
+    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights, times)
+
+
+def _timed(
+    rows: list[tuple], values: list[Any] | None, builder: Builder
+) -> tuple[list[tuple], np.ndarray | None]:
+    """The rows that have a time, and those times; others are malformed. Without values all rows, and None."""
+    if values is None:
+        return rows, None
+    times = [builder.clock.of(value) for value in values]
+    for i, time in enumerate(times):
+        if time is None:
+            builder.bad(f"row {i}", builder.clock.problem(values[i]), rows[i])
+    good = [i for i, time in enumerate(times) if time is not None]
+    return [rows[i] for i in good], np.asarray([times[i] for i in good])
 
 
 def _sparse(source: Any, builder: Builder) -> DiGraph:
@@ -59,20 +84,23 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
     return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
 
 
-def _frame(source: Any, builder: Builder, columns: Columns | None) -> DiGraph:
+def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
     """Columns of a pandas or polars frame, like those of a Parquet file."""
     import polars as pl
 
     names = [str(name) for name in source.columns]
-    kept, places = choose(builder, names, columns)
-    table = source
-    if not isinstance(source, pl.DataFrame):
-        taken = {name: _series(source.iloc[:, names.index(name)]) for name in kept}
-        if any(isinstance(values, list) for values in taken.values()):
-            ordered = [list(taken[kept[i]]) for i in places if i is not None]
-            return _tuples(zip(*ordered, strict=True), builder)
-        table = pl.DataFrame(taken)
-    add_table(builder, table.select(kept), places)
+    kept, places = choose(builder, names, columns, time)
+    if isinstance(source, pl.DataFrame):
+        table = source.select([names[i] for i in kept])
+    else:
+        taken = [_series(source.iloc[:, i]) for i in kept]
+        if any(isinstance(values, list) for values in taken):
+            ordered = [list(taken[i]) for i in places[:3] if i is not None]
+            when = None if places.time is None else list(taken[places.time])
+            return _tuples(zip(*ordered, strict=True), builder, when)
+        called = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
+        table = pl.DataFrame(dict(zip(called, taken, strict=True)))
+    add_table(builder, table, places)
     return builder.finish()
 
 
@@ -89,11 +117,13 @@ def _series(column: Any) -> Any:
         return values
 
 
-def _array(source: np.ndarray, builder: Builder, columns: Columns | None) -> DiGraph:
+def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
     """Two or three columns are an edge list; any other square array is an adjacency matrix."""
     if source.ndim != 2:
         raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
     rows, wide = source.shape
+    if time is not None and columns is None:
+        columns = [i for i in range(wide) if i != time]
     if rows == wide and wide in (2, 3) and columns is None:
         raise ValueError(
             f"source has shape {source.shape}, which may be edges or an adjacency matrix; "
@@ -107,14 +137,16 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None) -> DiG
         return _sparse(csr_array(source), builder)
     if columns is None and wide not in (2, 3):
         raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
-    used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns)
-    kept = [source[:, i] for i in used if i is not None]
+    used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns, time)
     if source.dtype.kind not in "iuf":
-        return _tuples(zip(*(x.tolist() for x in kept), strict=True), builder)
+        ordered = [source[:, i].tolist() for i in used[:3] if i is not None]
+        when = None if used.time is None else source[:, used.time].tolist()
+        return _tuples(zip(*ordered, strict=True), builder, when)
     import polars as pl
 
-    table = pl.DataFrame({str(i): np.ascontiguousarray(x) for i, x in enumerate(kept)})
-    add_table(builder, table, (0, 1, 2 if len(kept) == 3 else None))
+    kept = sorted({i for i in used if i is not None})
+    table = pl.DataFrame({str(i): np.ascontiguousarray(source[:, i]) for i in kept})
+    add_table(builder, table, used.among(kept))
     return builder.finish()
 
 
@@ -134,9 +166,10 @@ def _to_numpy(tensor: Any) -> np.ndarray:
     return np.asarray(tensor)
 
 
-def _tuples(source: Iterable[Any], builder: Builder) -> DiGraph:
-    """Pairs, or triples with a weight."""
+def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = None) -> DiGraph:
+    """Pairs, or triples with a weight; and the times of the rows, if there are any."""
     rows: list[tuple] = []
+    values: list[Any] = []
     for i, row in enumerate(source):
         good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
         if not good or any(_is_missing(x) for x in row[:2]):
@@ -145,8 +178,10 @@ def _tuples(source: Iterable[Any], builder: Builder) -> DiGraph:
             builder.bad(f"row {i}", f"it has {len(row)} items where the first row has {len(rows[0])}", row)
         else:
             rows.append(tuple(row))
+            values += [] if when is None else [when[i]]
+    rows, times = _timed(rows, None if when is None else values, builder)
     weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
-    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights)
+    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights, times)
 
 
 def _is_missing(value: Any) -> bool:
@@ -160,7 +195,13 @@ def _floats(values: Any, builder: Builder) -> np.ndarray:
         raise ValueError(f"{builder.source}: weights must be numbers; they are {show(values)}") from None
 
 
-def _objects(builder: Builder, nodes: list[Any], edges: list[tuple], weights: np.ndarray | None) -> DiGraph:
+def _objects(
+    builder: Builder,
+    nodes: list[Any],
+    edges: list[tuple],
+    weights: np.ndarray | None,
+    times: np.ndarray | None,
+) -> DiGraph:
     """Names of any kind: columns where they are all texts or all whole numbers, else a dictionary."""
     import polars as pl
 
@@ -169,7 +210,7 @@ def _objects(builder: Builder, nodes: list[Any], edges: list[tuple], weights: np
         if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):
             builder.nodes = pl.Series("nodes", listed, dtype=dtype) if listed else None
             ends = [pl.Series([edge[i] for edge in edges], dtype=dtype) for i in (0, 1)]
-            builder.add(ends[0], ends[1], weights)
+            builder.add(ends[0], ends[1], weights, times)
             return builder.finish()
     number: dict[Any, int] = {}
     for name in listed:
@@ -179,7 +220,7 @@ def _objects(builder: Builder, nodes: list[Any], edges: list[tuple], weights: np
     except TypeError:
         raise ValueError(f"{builder.source}: nodes must be hashable, such as texts and numbers") from None
     codes = codes.reshape(-1, 2)
-    return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number))
+    return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number), times)
 
 
 def _is_kind(value: Any, kind: Any) -> bool:

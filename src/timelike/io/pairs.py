@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike.graph import DiGraph
 from timelike.io import parquet, text
 from timelike.io.build import Builder
 from timelike.io.files import File
@@ -26,8 +28,14 @@ class PairList(Builder):
         super().__init__(source, skip_bad_rows=skip_bad_rows)
         self._tables: list[pl.DataFrame] = []
 
-    def add(self, sources: pl.Series, targets: pl.Series, weights: np.ndarray | None = None) -> None:
-        """Pairs of names; weights are not looked at."""
+    def add(
+        self,
+        sources: pl.Series,
+        targets: pl.Series,
+        weights: np.ndarray | None = None,
+        times: np.ndarray | None = None,
+    ) -> None:
+        """Pairs of names; weights and times are not looked at."""
         import polars as pl
 
         self.rows += len(sources)
@@ -44,12 +52,17 @@ class PairList(Builder):
 
 
 def read_pairs(
-    source: str, skip_bad_rows: bool = False, **options: Any
+    source: str, skip_bad_rows: bool = False, data_dir: str | os.PathLike | None = None, **options: Any
 ) -> tuple[pl.DataFrame, Sequence[str]]:
     """The rows of an edge list or a Parquet file (`-`: standard input), and remarks on what was read.
 
-    `options` are those of the format: `columns`, for edge lists also `delimiter`.
+    `options` are those of the format: `columns`, for edge lists also `delimiter`. The name of a data
+    set stands for a file; its own files are looked for in `data_dir`.
     """
+    if source != "-" and not Path(source).exists():
+        from timelike.io import read
+
+        return _edges(read(source, data_dir=data_dir, **options)), []
     with File(None if source == "-" else Path(source)) as file:
         kind = find(file).name
         if kind not in COLLECT:
@@ -60,3 +73,14 @@ def read_pairs(
         COLLECT[kind](file, found, **options)
     skipped = [f"{found.bad_rows:,} malformed rows skipped"] if found.bad_rows else []
     return found.table(), [*skipped, *found.remarks]
+
+
+def _edges(graph: DiGraph) -> pl.DataFrame:
+    """The edges of a graph by name, as text."""
+    import polars as pl
+
+    ends = pl.DataFrame({"source": graph.sources, "target": graph.targets})
+    if graph.names is None:
+        return ends.cast(pl.String)
+    names = pl.Series([str(name) for name in graph.names])
+    return ends.select(names.gather(ends[end]).alias(end) for end in ends.columns)

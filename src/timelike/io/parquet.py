@@ -1,4 +1,4 @@
-"""Parquet files: a table with a column of sources, one of targets and perhaps one of weights."""
+"""Parquet files: a table with columns of sources, of targets and perhaps of weights and times."""
 
 from __future__ import annotations
 
@@ -10,39 +10,42 @@ from pathlib import Path
 
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
-from timelike.io.columns import Columns, add_table, choose
+from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.files import File
 
 #: Rows read at a time.
 BATCH = 2**20
 
 
-def read(file: File, builder: Builder, columns: Columns | None = None) -> DiGraph:
-    """Read the two or three columns that are needed, batch by batch."""
-    collect(file, builder, columns)
+def read(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> DiGraph:
+    """Read the columns that are needed, batch by batch."""
+    collect(file, builder, columns, time)
     return builder.finish()
 
 
-def collect(file: File, builder: Builder, columns: Columns | None = None) -> None:
+def collect(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> None:
     """Add the edges of a table to what the builder has."""
     import polars as pl
 
     source = file.path or file.read()
     try:
         with _one_error():
-            _collect(source, builder, columns)
+            _collect(source, builder, columns, time)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = " ".join(str(error).split())
         raise ValueError(f"{file.name}: the Parquet file cannot be read: {first[:200]}") from None
 
 
-def _collect(source: Path | bytes, builder: Builder, columns: Columns | None) -> None:
+def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, time: Column | None) -> None:
     import polars as pl
 
     table = pl.scan_parquet(source)
-    kept, places = choose(builder, table.collect_schema().names(), columns)
+    names = table.collect_schema().names()
+    kept, places = choose(builder, names, columns, time)
     row = 0
-    for batch in table.select(kept).collect_batches(chunk_size=BATCH, maintain_order=True):
+    for batch in table.select([names[i] for i in kept]).collect_batches(
+        chunk_size=BATCH, maintain_order=True
+    ):
         add_table(builder, batch, places, row)
         row += batch.height
     count = table.select(pl.len()).collect().item()

@@ -10,7 +10,7 @@ class ReadSummary:
     """How many edges a source held and why some of them are not in the graph.
 
     `missing_weights` were empty, not a number or infinite. `remarks` are other things to know, such
-    as which columns were not read.
+    as which columns were not read. Of repeated edges the first is `kept`, or the earliest.
     """
 
     source: str
@@ -22,6 +22,7 @@ class ReadSummary:
     zero_weights: int = 0
     duplicates: int = 0
     remarks: tuple[str, ...] = ()
+    kept: str = "first"
 
     def lines(self) -> list[str]:
         """One line per finding; none if every row became an edge."""
@@ -31,7 +32,7 @@ class ReadSummary:
             "edges left out because their weight is missing, NaN or infinite": self.missing_weights,
             "edges left out because their weight is negative": self.negative_weights,
             "edges left out because their weight is 0": self.zero_weights,
-            "repeated edges left out (the first is kept)": self.duplicates,
+            f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
         }
         return [f"{count:,} {what}" for what, count in found.items() if count] + list(self.remarks)
 

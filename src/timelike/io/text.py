@@ -15,9 +15,10 @@ import numpy as np
 
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
-from timelike.io.columns import Columns
+from timelike.io.columns import Column, Columns
 from timelike.io.files import File
-from timelike.io.layout import BLANKS, MISSING, NAMES, NUMBER, SAMPLE, Layout, fields, guess
+from timelike.io.layout import BLANKS, MISSING, NAMES, SAMPLE, Layout, fields, guess
+from timelike.io.times import NUMBER, Time
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,9 +33,10 @@ def read(
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | Sequence[str] = COMMENTS,
+    time: Column | None = None,
 ) -> DiGraph:
     """Read an edge list; what is not given is guessed from the first lines."""
-    collect(file, builder, columns, delimiter, header, comment)
+    collect(file, builder, columns, delimiter, header, comment, time)
     return builder.finish()
 
 
@@ -45,6 +47,7 @@ def collect(
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | Sequence[str] = COMMENTS,
+    time: Column | None = None,
 ) -> None:
     """Add the edges of a list to what the builder has."""
     comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
@@ -56,7 +59,7 @@ def collect(
             sample = _sample(first, block, comments)
             if not sample:
                 continue
-            layout = guess(file.name, sample, columns, delimiter, header)
+            layout = guess(file.name, sample, columns, delimiter, header, time)
             builder.remarks += layout.remarks
         add_block(builder, first, block, layout, comments)
     if empty:
@@ -98,11 +101,12 @@ def add_block(
     while block.startswith(tuple(c.encode() for c in comments)):  # a file often begins with comments
         first, block = first + 1, block[_after(block, 1) :]
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
-    if table is None:
+    times = None if table is None or layout.time is None else builder.clock.of_texts(table["time"])
+    if table is None or (layout.time is not None and times is None):
         _careful(builder, first, block, layout, comments)
     else:
         weights = None if layout.weight is None else table["weight"].to_numpy()
-        builder.add(table["source"], table["target"], weights)
+        builder.add(table["source"], table["target"], weights, times)
 
 
 def _after(block: bytes, lines: int) -> int:
@@ -133,7 +137,7 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
         return None
     if any(table.select(pl.nth(0).str.starts_with(start).any()).item() for start in comments):
         return None
-    used = {"source": layout.source, "target": layout.target, "text": layout.weight}
+    used = {"source": layout.source, "target": layout.target, "text": layout.weight, "time": layout.time}
     picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
     table = table.select(picked)
     if any(table[end].null_count() or (table[end] == "").any() for end in ("source", "target")):
@@ -156,12 +160,25 @@ def _single_blanks(block: bytes) -> bytes:
 
 
 def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
-    """Read line by line, with an error or a count for every row that is no edge."""
+    """Read line by line."""
     import polars as pl
 
-    sources: list[str] = []
-    targets: list[str] = []
-    weights: list[float] = []
+    rows = list(_rows(builder, first, block, layout, comments))
+    if rows:
+        sources, targets, weights, times = zip(*rows, strict=True)
+        ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
+        builder.add(
+            ends[0],
+            ends[1],
+            None if layout.weight is None else np.asarray([_weight(text) for text in weights]),
+            None if layout.time is None else np.asarray(times),
+        )
+
+
+def _rows(
+    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
+) -> Iterator[tuple[str, str, str, Time | None]]:
+    """Source, target, weight and time of every edge, with an error or a count for every row that is none."""
     for number, raw in _lines(first, block):
         where = f"line {number}"
         try:
@@ -176,16 +193,16 @@ def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comment
         except csv.Error as error:
             builder.bad(where, f"a field in quotes does not end well ({error})", line)
             continue
-        if problem := _problem(row, layout):
+        problem = _problem(row, layout)
+        time = None
+        if problem is None and layout.time is not None:
+            time = builder.clock.of(row[layout.time])
+            problem = builder.clock.problem(row[layout.time]) if time is None else None
+        if problem is None:
+            weight = "" if layout.weight is None else row[layout.weight]
+            yield row[layout.source], row[layout.target], weight, time
+        else:
             builder.bad(where, problem, line)
-            continue
-        sources.append(row[layout.source])
-        targets.append(row[layout.target])
-        if layout.weight is not None:
-            weights.append(_weight(row[layout.weight]))
-    if sources:
-        ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
-        builder.add(ends[0], ends[1], None if layout.weight is None else np.asarray(weights))
 
 
 def _problem(row: list[str], layout: Layout) -> str | None:

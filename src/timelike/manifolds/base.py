@@ -145,7 +145,7 @@ class Manifold(abc.ABC):
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
                 f"({bad.size} such row(s))"
             )
-        off = np.asarray(jax.vmap(self.residual)(jnp.asarray(table)))
+        off = np.asarray(_residuals(self, table))
         bad = np.flatnonzero(~(off <= ON_SURFACE))
         if bad.size:
             raise ValueError(
@@ -163,6 +163,11 @@ class Manifold(abc.ABC):
                     f"{name} has shape {shape}; it must be ({self.ambient_dim},), one vector of "
                     f"{show(self)} — use jax.vmap for many"
                 )
+
+
+@jax.jit
+def _residuals(manifold: Manifold, points: Float[Array, "points ambient"]) -> Float[Array, "points"]:
+    return jax.vmap(manifold.residual)(points)
 
 
 class Stationary(Manifold):

@@ -9,9 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from timelike import metrics
 from timelike.checks import instance, whole_number
 from timelike.embedding import Embedding
-from timelike.evaluate import LabelledPairs, average_precision, log_probs
+from timelike.evaluation import LabelledPairs, log_probs
 from timelike.graph import checked_nodes
 from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
 
@@ -106,7 +107,7 @@ def precision_recall_curve(
         axes.axhline(truth.mean(), color="0.6", linewidth=0.7, dashes=(3, 2), zorder=0)
         for (name, prob), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
             recall, precision = _precision_recall(prob, truth)
-            ap = f"AP {float(average_precision(jnp.asarray(prob), jnp.asarray(truth))):.3f}"
+            ap = f"AP {metrics.average_precision(prob, truth):.3f}"
             label = f"{name}, {ap}" if name else ap
             axes.step(recall, precision, where="pre", color=colour, linewidth=1, label=label)
         axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from timelike.checks import output_path
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.canvas import draw_scene
@@ -68,12 +68,8 @@ def save(
 
     The same picture is the same file, byte for byte.
     """
-    path = Path(path)
+    path = output_path("path", path, ENDINGS)
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(f"the picture is to be {path}; its ending must be one of {', '.join(ENDINGS)}")
-    if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"the picture is to be {path}; there is no folder {path.parent}")
     if ending == ".html":
         path.write_text(page(interactive(embedding, graph, kind, nodes=nodes)), encoding="utf-8")
         return

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from timelike.export import times
 from timelike.manifolds.base import Manifold
 from timelike.manifolds.cylinder import Cylinder
 from timelike.manifolds.flat import Flat
@@ -56,9 +55,7 @@ def view_of(manifold: Manifold, points: np.ndarray) -> View:
         return View(x[:, 0], *main_direction(x[:, 1:]), light=manifold.times == 1)
     if isinstance(manifold, Quadric):
         return _quadric_view(manifold, x)
-    origin = manifold.origin()
-    times = jax.vmap(lambda q: manifold.separation(origin, q).nearest.time[0])(jnp.asarray(points))
-    return View(np.asarray(times, float), *main_direction(x))
+    return View(times(manifold, points).astype(float), *main_direction(x))
 
 
 def _quadric_view(manifold: Quadric, x: np.ndarray) -> View:

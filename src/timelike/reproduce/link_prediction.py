@@ -168,7 +168,7 @@ def sweep_case(case: Case, graph: int | None, kind: str, grid: dict[str, list[fl
 def load_split(dataset: str, graph: int | None, negatives: str, honest: bool, data_dir: str | None) -> Any:
     """The one split of a graph: 15 % test edges, and 10 % of the others to validate where honest."""
     from timelike import datasets
-    from timelike.split import split_edges
+    from timelike.splits import split_edges
 
     valid = VALID * (1 - TEST) if honest else 0.0
     if graph is not None:

@@ -14,13 +14,13 @@ from timelike._struct import numbers_of, with_numbers
 from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.evaluate import LabelledPairs, score_pairs
+from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.reproduce.lanes import train_lanes
 from timelike.sampling import Negatives
-from timelike.split import Split
+from timelike.splits import Split
 
 if TYPE_CHECKING:
     from timelike.reproduce.wordnet import Cell

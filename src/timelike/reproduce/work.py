@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from timelike._version import __version__
+from timelike.files import replacing
 from timelike.reproduce.task import Task
 
 PACKAGES = ("jax", "jaxlib", "numpy", "optax", "scikit-learn", "scipy")
@@ -140,6 +141,5 @@ def versions() -> dict[str, str]:
 def write(path: Path, text: str) -> None:
     """The whole file or the old one: a run can be killed at any time, and several can share a folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, "utf-8")
-    os.replace(temporary, path)
+    with replacing(path, str(os.getpid())) as part:
+        part.write_text(text, "utf-8")

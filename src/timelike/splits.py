@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from timelike.checks import show, whole_number
-from timelike.evaluate import LabelledPairs
+from timelike.evaluation import LabelledPairs
 from timelike.files import read_tensors, write_tensors
 from timelike.graph import DiGraph, checked_pairs
+from timelike.names import plain_names
 from timelike.parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
 from timelike.protocols import check_listed, draw_non_edges
 
@@ -108,9 +109,12 @@ class Split:
         arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         about = {name: arrays.pop(name) for name in ("protocol", "seed", "how")}
         graph = arrays.pop("train")
-        arrays |= {"sources": graph.sources, "targets": graph.targets, "weights": graph.weights}
-        names = None if graph.names is None else [_plain_name(name) for name in graph.names]
-        about |= {"schema": SCHEMA, "num_nodes": graph.num_nodes, "names": names}
+        dates = graph.times is not None and graph.times.dtype.kind == "M"
+        times = graph.times.view(np.int64) if dates and graph.times is not None else graph.times
+        arrays |= {"sources": graph.sources, "targets": graph.targets}
+        arrays |= {"weights": graph.weights, "times": times}
+        names = None if graph.names is None else plain_names(graph.names)
+        about |= {"schema": SCHEMA, "num_nodes": graph.num_nodes, "names": names, "dates": dates}
         write_tensors(Path(path), {k: x for k, x in arrays.items() if x is not None}, {"split": about})
 
     @classmethod
@@ -123,7 +127,10 @@ class Split:
         try:
             names, num_nodes = about.pop("names"), about.pop("num_nodes")
             ends = arrays.pop("sources"), arrays.pop("targets")
-            train = DiGraph.from_arrays(*ends, num_nodes, names, arrays.pop("weights", None))
+            times = arrays.pop("times", None)
+            if about.pop("dates", False) and times is not None:
+                times = times.view("datetime64[us]")
+            train = DiGraph.from_arrays(*ends, num_nodes, names, arrays.pop("weights", None), times)
             return cls(**{"train": train, **arrays, **about})
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a whole split ({error}); make it anew and save it") from None
@@ -154,21 +161,26 @@ def split_edges(
 
     - `connected`: none whose loss would cut a weakly connected component of the graph apart;
     - `together`: s → t and t → s are held out together, if at all (one edge more where that must be);
-    - `times`: not random but the latest, one time per edge in the graph's order (`in_edge_order`);
-      edges of the same time stay together, so the shares are met as nearly as they allow;
+    - `by="time"`: not random but the latest by the graph's times (`read(…, time="year")`), or by
+      `times`, one per edge in the graph's order (`in_edge_order`); edges of the same time stay
+      together, so the shares are met as nearly as they allow;
     - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
     """
     shares = {"valid": _share("valid", valid), "test": _share("test", test)}
     whole_number("seed", seed)
-    if by not in ("edges", "nodes"):
-        raise ValueError(f"by is {show(by)}; it must be one of edges, nodes")
-    chosen = {"times": times is not None, 'by="nodes"': by == "nodes", "connected": connected}
+    if by not in ("edges", "nodes", "time"):
+        raise ValueError(f"by is {show(by)}; it must be one of edges, nodes, time")
+    if by == "time" and times is None and graph.times is None:
+        raise ValueError(f'by is "time" but {graph} has no times; read(…, time="year") has, or give times')
+    in_time = by == "time" or times is not None
+    chosen = {'by="time"': in_time, 'by="nodes"': by == "nodes", "connected": connected}
     if sum(chosen.values()) > 1 or (together and not connected and any(chosen.values())):
         asked = [name for name, on in {**chosen, "together": together}.items() if on]
         raise ValueError(f"{' and '.join(asked)} exclude each other; only connected and together combine")
     rng = np.random.default_rng([seed, 0])
-    if times is not None:
-        parts, how = by_time(graph, shares, times), "time"
+    if in_time:
+        when = graph.times if times is None else times
+        parts, how = by_time(graph, shares, np.asarray(when)), "time"
     elif by == "nodes":
         parts, how = by_nodes(graph, shares, rng), "nodes"
     else:
@@ -247,13 +259,6 @@ def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
 
 def _pairs(graph: DiGraph) -> np.ndarray:
     return np.stack([graph.sources, graph.targets], axis=1)
-
-
-def _plain_name(name: Any) -> str | int | float:
-    value = name.item() if isinstance(name, np.generic) else name
-    if not isinstance(value, str | int | float):
-        raise TypeError(f"node name {show(name)} cannot be written to a file; use text or whole numbers")
-    return value
 
 
 def _share(name: str, value: float) -> float:

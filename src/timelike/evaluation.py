@@ -16,7 +16,7 @@ from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 
 if TYPE_CHECKING:
-    from timelike.split import Split
+    from timelike.splits import Split
 
 #: Hits@k is reported for these k, as in the Open Graph Benchmark.
 HITS = (20, 50, 100)
@@ -48,7 +48,9 @@ def log_probs(
     return jax.vmap(model.log_prob)(points[sources], points[targets])
 
 
-def average_precision(scores: Float[Array, "pairs"], labels: Bool[Array, "pairs"]) -> Float[Array, ""]:
+def average_precision_on_device(
+    scores: Float[Array, "pairs"], labels: Bool[Array, "pairs"]
+) -> Float[Array, ""]:
     """AP = Σₙ (Rₙ − Rₙ₋₁)Pₙ over distinct thresholds, as in scikit-learn: ties count as one.
 
     NaN without positives.
@@ -117,7 +119,7 @@ def evaluate(
     direction of an edge is tested where its reverse is no edge of `known` (of the split's graph).
     """
     if not isinstance(pairs, LabelledPairs):
-        from timelike.split import Split  # which is made of LabelledPairs
+        from timelike.splits import Split  # which is made of LabelledPairs
 
         instance("pairs", pairs, Split, "split_edges(graph), or LabelledPairs.build(positives, negatives)")
         same_nodes(scorer, pairs.train)
@@ -151,9 +153,8 @@ def evaluate(
 
 def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:
     """Scores of pairs by node number, in blocks: log-probabilities, or what a baseline ranks by."""
-    if getattr(scorer, "names", None) is not None:  # an embedding that would look nodes up by name
-        scorer = dataclasses.replace(scorer, names=None)
-    function = getattr(scorer, "log_prob", None) or getattr(scorer, "score", None)
+    ways = ("log_prob_by_number", "log_prob", "score")  # the first is an embedding's, whose nodes have names
+    function = next((getattr(scorer, way) for way in ways if hasattr(scorer, way)), None)
     if function is None:
         raise TypeError(f"{show(scorer)} cannot be evaluated; it needs log_prob(sources, targets)")
     s, t = np.asarray(sources), np.asarray(targets)
@@ -168,7 +169,9 @@ def same_nodes(scorer: Any, graph: DiGraph) -> None:
         return
     mine, theirs = (None if names is None else list(names) for names in (scorer.names, graph.names))
     if len(points) != graph.num_nodes or mine != theirs:
-        raise ValueError(f"{scorer!r} and {graph} have different nodes, or in another order")
+        raise ValueError(
+            f"the embedding of {len(points):,} nodes and {graph} have different nodes, or in another order"
+        )
 
 
 def _threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
