@@ -22,6 +22,7 @@ def test_help_lists_the_commands(capsys):
     assert "demo" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_demo_draws_and_prints(tmp_path, capsys):
     picture = tmp_path / "demo.png"
     main(["demo", "--out", str(picture), "--json", "--seeds", "2"])

@@ -57,6 +57,7 @@ def test_another_setting_is_another_task(computed):
     assert len(said) == 1
 
 
+@pytest.mark.long
 def test_processes_share_the_work(tmp_path):
     said = []
     reports = reproduce("figures", Options(), tmp_path, jobs=2, say=said.append)

@@ -137,6 +137,7 @@ def wait_for_progress(path, process):
         time.sleep(0.001)
 
 
+@pytest.mark.long
 def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
     environment, whole = cached
     path, result = tmp_path / "run.safetensors", tmp_path / "points.npy"
@@ -173,6 +174,7 @@ def kill_often(environment, path, result, kills, seed):
     assert [p.name for p in path.parent.glob("*.safetensors*")] == [path.name]
 
 
+@pytest.mark.long
 def test_three_kills(tmp_path, cached):
     environment, whole = cached
     kill_often(environment, tmp_path / "run.safetensors", tmp_path / "points.npy", 3, seed=0)

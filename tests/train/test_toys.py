@@ -109,12 +109,14 @@ def test_tuned_riemannian_models_come_near_the_symmetric_floor(toy):
     assert BEST_SYMMETRIC <= fit(toy).nll < BEST_SYMMETRIC + 0.6
 
 
+@pytest.mark.long
 def test_small_alpha_holds_the_transitive_closure():
     small, large = fit("closure, α = 0.001"), fit("closure, α = 0.075")
     assert small.nll < 2 < 10 < large.nll
     assert small.median(small.edge)[0] > 0.9
 
 
+@pytest.mark.long
 def test_small_alpha_adds_transitive_edges_to_a_chain():
     small, large = fit("chain, α = 0.001"), fit("chain, α = 0.075")
     assert large.nll < 12 < 50 < small.nll
@@ -123,6 +125,7 @@ def test_small_alpha_adds_transitive_edges_to_a_chain():
     assert large.median(transitive).mean() < 0.2
 
 
+@pytest.mark.long
 def test_only_minkowski_keeps_apart_a_pair_with_common_neighbours():
     pair = [np.max(fit(f"tripartite, {name}").median(middle_pair())) for name in ("Euclidean", "Minkowski")]
     assert 0.3 < pair[0] < 0.6

@@ -89,7 +89,9 @@ def _boxes(results: Sequence[Result], title: str, path: Path) -> None:
             axes.boxplot(boxes, widths=0.6, medianprops={"color": "#D55E00"}, flierprops={"markersize": 2})
             axes.set_xticks(range(1, len(mine) + 1), [r.about["row"].upper() for r in mine], fontsize=6)
             axes.set_title(f"d = {dim}", loc="left")
-            axes.sharey(grid.flat[0])
+        scores = [score for r in results for score in r.found["scores"]]
+        for axes in grid.flat:
+            axes.set_ylim(min(scores) - 2, max(scores) + 2)
         grid.flat[0].set_ylabel("average precision (%)")
         figure.suptitle(title, fontsize=9)
         path.parent.mkdir(parents=True, exist_ok=True)
