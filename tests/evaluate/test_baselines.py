@@ -85,7 +85,7 @@ def test_a_large_graph_is_cut_short(monkeypatch):
     graph, said = duplication_divergence(seed=17, nodes=40), []
     config = recipes.recipe("euclidean", graph=graph)[1]
     for visits in (10**6, 3 * graph.num_edges, 20):
-        monkeypatch.setattr(baselines, "VISITS", visits)
+        monkeypatch.setattr(baselines.cheap, "VISITS", visits)
         part, short = baselines._cut_short(graph, config, said.append)
         assert part.num_edges * short.epochs <= visits
         assert part.num_edges == min(graph.num_edges, visits)
