@@ -297,7 +297,12 @@ def test_large_graphs_get_large_batches_and_few_epochs():
 def test_what_is_given_overrides_the_recipe(genes):
     used = genes.embedding_.info["config"]
     assert (used["epochs"], used["batch_size"], used["learning_rate"], used["burn_in"]) == (3, 2, 0.5, 0)
-    assert used["negatives"] == {**dict.fromkeys(used["negatives"], 0), "target": 1, "uniform": 2}
+    assert used["negatives"] == {
+        **dict.fromkeys(used["negatives"], 0),
+        "target": 1,
+        "uniform": 2,
+        "weights": (),
+    }
 
 
 # Predictions

@@ -250,7 +250,7 @@ def test_cone_and_its_complement(precision, rng, numbers):
     n = SimpleNamespace(**exact_numbers(numbers))
 
     def formula(interval, time):
-        space = mp.sqrt(max(interval + time**2, 0))
+        space = mp.sqrt(max(interval + time**2, 0) + n.tau1**2) - n.tau1
         cone = (time - space - n.r) / (n.tau1 + n.beta * (abs(time) + space))
         return 2 * n.k / (1 + mp.exp(-cone)) / (1 + mp.exp(n.alpha * max(time, 0) / n.tau2))
 

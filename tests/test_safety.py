@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from timelike._struct import POSITIVE, UNIT
-from timelike.likelihoods import LIKELIHOODS
+from timelike.likelihoods import LIKELIHOODS, Cone
 from timelike.manifolds import MANIFOLDS, Cylinder, Quadric
 from timelike.model import Model
 from timelike.numerics import squared_arc_slope
@@ -174,13 +174,26 @@ def rounding_of_interval(manifold, p, q):
     return manifold.radius**2 * size * squared_arc_slope(u, jnp.where(w > -near, jnp.maximum(w, near), w))
 
 
+def squares(likelihood, separation):
+    """What else is rounded: the cone adds Δt² to the interval."""
+    return jnp.max(separation.time**2) if isinstance(likelihood, Cone) else 0.0
+
+
+def temperature(likelihood, separation):
+    """By how much s² changes where the logit changes by 1, at least."""
+    if not isinstance(likelihood, Cone):
+        return likelihood.tau1 if hasattr(likelihood, "tau1") else likelihood.tau
+    square = jnp.maximum(separation.interval + separation.time**2, 0)  # the slope of a root is ½/root
+    return likelihood.tau1 * jnp.minimum(1, 2 * jnp.sqrt(square.min() + likelihood.tau1**2))
+
+
 @jax.jit
 @jax.vmap
 def with_conditioning(manifold, likelihoods, p, q):
     """log p by every likelihood, and what rounding may do to its logit (s² − r)/τ, in units of ε."""
-    temperatures = jnp.stack([x.tau1 if hasattr(x, "tau1") else x.tau for x in likelihoods])
-    rounding = 1 + rounding_of_interval(manifold, p, q) / temperatures
-    return log_probs(manifold, likelihoods, p, q)[:, 0], rounding
+    separation, rounding = manifold.separation(p, q), rounding_of_interval(manifold, p, q)
+    logits = [(rounding + squares(x, separation)) / temperature(x, separation) for x in likelihoods]
+    return log_probs(manifold, likelihoods, p, q)[:, 0], 1 + jnp.stack(logits)
 
 
 @pytest.mark.parametrize(("regime", "share"), [(anywhere, 0.005), (nearly_null, 0.08)])

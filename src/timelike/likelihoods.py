@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 
 from timelike._struct import POSITIVE, REAL, UNIT, Number, number, struct
 from timelike.manifolds.base import Manifold, Point, Separation
-from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids, sqrt
+from timelike.numerics import log1mexp, log_sigmoid, log_sigmoids
 
 LogProb = Float[Array, "images"]
 
@@ -127,11 +127,12 @@ class LawLucas(Likelihood):
 
 @struct
 class Cone(Likelihood):
-    """F = k σ((Δt − |Δx| − r)/(τ₁ + β(|Δt| + |Δx|)))·2σ(−αΔt/τ₂), at most k: the future light cone.
+    """F = k σ((Δt − ρ − r)/(τ₁ + β(|Δt| + ρ)))·2σ(−αΔt/τ₂), at most k: the future light cone.
 
-    |Δx| = √(s² + Δt²) is the distance in space of a flat spacetime. The softness of the boundary grows
-    with the size of the pair by the share `beta`: with β > 0 the cone looks the same at every scale.
-    The second factor, taken at Δt ≥ 0, fades the far future as F₃ of the Triple Fermi-Dirac does.
+    ρ = √(s² + Δt² + τ₁²) − τ₁ is the distance in space of a flat spacetime, rounded off at 0 so that
+    it is smooth. The softness of the boundary grows with the size of the pair by the share `beta`: with
+    β > 0 the cone looks the same at every scale. The second factor, taken at Δt ≥ 0, fades the far
+    future as F₃ of the Triple Fermi-Dirac does.
     """
 
     decays_in_time: ClassVar[bool] = True
@@ -141,12 +142,13 @@ class Cone(Likelihood):
     alpha: Number = number(default=0.03, domain=UNIT)
     beta: Number = number(default=0.1, domain=UNIT)
     r: Number = number(default=0.0, domain=REAL)
-    k: Number = number(default=1.0, domain=UNIT)
+    k: Number = number(default=1.0, domain=POSITIVE)
 
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log k + log σ(cone) + log 2σ(−α max(Δt, 0)/τ₂), and log(1 − F)."""
         time = separation.time
-        space = sqrt(jnp.maximum(separation.interval + time * time, 0.0))
+        square = jnp.maximum(separation.interval + time * time, 0.0)
+        space = jnp.sqrt(square + self.tau1**2) - self.tau1
         cone = (time - space - self.r) / (self.tau1 + self.beta * (jnp.abs(time) + space))
         fading = -self.alpha * jnp.maximum(time, 0.0) * (1 / self.tau2)
         log_prob = jnp.log(2 * self.k) + log_sigmoids(cone, fading)

@@ -162,7 +162,7 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
         (["edges.tsv", "--out", "m", "--valid-fraction", "2"], "valid"),
         (["edges.tsv", "--out", "m", "--valid", "test.tsv", "--valid-fraction", "0.1"], "exclude each other"),
         (["edges.tsv", "--out", "m", "--valid", "stranger.tsv"], "pair 2: there is no node 'lexB'"),
-        (["edges.tsv", "--out", "m", "--data-dir", "."], "data_dir has no meaning for edges.tsv"),
+        (["edges.tsv", "--out", "m", "--data-dir", "."], "--data-dir has no meaning for edges.tsv"),
         (["cycle:5", "--out", "m", "--delimiter", ","], "delimiter has no meaning for the data set cycle:5"),
         (["edges.tsv", "--out", "m", "--columns", "a,b"], "there is no column 'a'"),
         (["binary", "--out", "m"], "binary"),

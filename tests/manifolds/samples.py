@@ -48,9 +48,11 @@ def vectors(m: Manifold, seed: int, count: int = 64):
 
 
 def frame(m: Manifold, p):
-    """`dim` tangent vectors at p, orthogonal to each other, the timelike ones first."""
+    """`dim` tangent vectors at p, orthogonal to each other and of one length, the timelike ones first."""
     origin, axes = m.origin().astype(p.dtype), jnp.eye(m.dim, dtype=p.dtype)
-    return jax.vmap(lambda axis: m.transport(origin, p, m.from_tangent_coordinates(axis)))(axes)
+    vectors = jax.vmap(lambda axis: m.transport(origin, p, m.from_tangent_coordinates(axis)))(axes)
+    lengths = jnp.sqrt(jnp.abs(jax.vmap(lambda v: m.inner(p, v, v))(vectors)))
+    return vectors * (lengths[-1] / lengths)[:, None]
 
 
 def tangents(m: Manifold, p, kind: str, seed: int = 0):

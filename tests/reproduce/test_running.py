@@ -1,6 +1,7 @@
 """Tasks run once, resume after an interruption, and end in reports; the pages show what was found."""
 
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -85,6 +86,7 @@ def test_every_group_names_its_tasks_once(name):
     assert len(set(names)) == len(names)
     assert group.ABOUT
     json.dumps([task.about for task in group.tasks(Options(quick=True))])
+    pickle.dumps(list(group.tasks(Options())))  # to another process
 
 
 def test_mistakes_are_one_line(capsys, tmp_path):

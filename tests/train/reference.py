@@ -172,7 +172,7 @@ def log_likelihoods(name, numbers, interval, time):
         return of_total(np.sum(numbers["k"] * np.exp((f1 + f2 + f3) / 3), axis=-1))
     if name == "cone":
         square = interval + time * time
-        space = np.sqrt(np.where(square.real > 0, square, 0))
+        space = np.sqrt(np.where(square.real > 0, square, 0) + numbers["tau1"] ** 2) - numbers["tau1"]
         size = np.where(time.real < 0, -time, time) + space
         cone = log_sigmoid((time - space - numbers["r"]) / (numbers["tau1"] + numbers["beta"] * size))
         fading = log_sigmoid(-numbers["alpha"] * np.where(time.real > 0, time, 0) / numbers["tau2"])

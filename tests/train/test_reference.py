@@ -45,7 +45,7 @@ LIKELIHOOD_NUMBERS = {
     "fermi-dirac": {"tau": 0.3, "r": 0.2, "alpha": 0.7},
     "triple-fermi-dirac": {"tau1": 0.4, "tau2": 0.25, "alpha": 0.3, "r": -0.1, "k": 1.3},
     "law-lucas": {"tau1": 0.4, "tau2": 0.25},
-    "cone": {"tau1": 0.3, "tau2": 0.25, "alpha": 0.3, "beta": 0.2, "r": 0.1, "k": 0.9},
+    "cone": {"tau1": 0.6, "tau2": 0.25, "alpha": 0.3, "beta": 0.2, "r": 0.1, "k": 0.9},
 }
 
 

@@ -24,8 +24,8 @@ class Reproduce:
     Example: timelike reproduce cyclic --quick --out results
     """
 
-    what: tyro.conf.Positional[What]
-    """What to compute; `all` is everything but the grids."""
+    what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
+    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all but the grids; list: only list them."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""

@@ -17,6 +17,7 @@ from timelike.reproduce.tables import (
     flat,
     is_riemannian,
     markdown,
+    trained_with,
 )
 from timelike.reproduce.task import Options, Report, Result, Task
 
@@ -37,6 +38,11 @@ TITLES = {
     ("honest", "listed"): "Honest protocol (validation chooses), listed non-edges",
     ("honest", "uniform"): "Honest protocol (validation chooses), uniform non-edges",
 }
+
+CHOICES = (
+    "What was chosen by the first seeds: the best score with each kind of training negatives, settings, and "
+    "the median best epoch (the first ten are the burn-in):"
+)
 
 
 def tasks(options: Options) -> Iterator[Task]:
@@ -100,7 +106,7 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
                 yield f"{TITLES[protocol, negatives]}; {' or '.join(map(str, seeds))} seeds:"
                 yield by_dimension(mine)
                 if any(r.found["tried"] for r in mine):
-                    yield "Chosen of several candidates, and the median best epoch:"
+                    yield CHOICES
                     yield choices(mine)
 
 
@@ -128,6 +134,11 @@ def _targets(runs: Sequence[Result]) -> str:
         f"{_which(low)}.",
         f"- {total - len(beaten)} of {total} lie above both Riemannian rows{_which(beaten)}.",
     ]
+    for kind in ("uniform", "target"):
+        same = [[r for r in (trained_with(kind, r) for r in table) if r] for table in tables]
+        count = sum(not is_riemannian(r) for table in same for r in table)
+        above = count - sum(len(below_riemannian(table)) for table in same)
+        lines.append(f"- With {kind} training negatives for every model (first seeds): {above} of {count}.")
     return "\n".join(lines)
 
 

@@ -42,7 +42,7 @@ def by_dimension(results: Sequence[Result]) -> str:
 
 
 def choices(results: Sequence[Result]) -> str:
-    """What was chosen where there were several candidates: training negatives, settings, best epoch."""
+    """What the candidates scored, and what was chosen."""
     dims = sorted({r.about["dim"] for r in results})
     body = []
     for title in dict.fromkeys(r.about["title"] for r in results):
@@ -52,11 +52,16 @@ def choices(results: Sequence[Result]) -> str:
 
 
 def _choice(result: Result) -> str:
-    several = [name for name, values in result.about["candidates"].items() if len(values) > 1]
-    words = [f"{name} {result.found['settings'][name]:g}" for name in several]
-    if len(result.about["training_negatives"]) > 1:
-        words.insert(0, result.found["training_negatives"])
-    return ", ".join([*words, f"epoch {result.found['best_epoch']:g}"])
+    """The best median of each kind of training negatives, the settings that were chosen, the best epoch."""
+    about, found = result.about, result.found
+    kinds = about["training_negatives"]
+    words = []
+    if len(kinds) > 1:
+        best = {k: max(t["median"] for t in found["tried"] if t["training_negatives"] == k) for k in kinds}
+        words.append(" / ".join(f"{kind} {score:.1f}" for kind, score in best.items()))
+    several = [name for name, values in about["candidates"].items() if len(values) > 1]
+    words += [f"{name.replace('_', ' ')} {found['settings'][name]:g}" for name in several]
+    return ", ".join([*words, f"epoch {found['best_epoch']:g}"])
 
 
 def flat(result: Result) -> dict[str, Any]:
@@ -84,6 +89,12 @@ def below_published(results: Iterable[Result]) -> list[Result]:
     """Spacetimes below the published median less its spread."""
     compared = [r for r in results if r.about["published"] and not is_riemannian(r)]
     return [r for r in compared if r.found["median"] < r.about["published"][0] - r.about["published"][1]]
+
+
+def trained_with(kind: str, result: Result) -> Result | None:
+    """The same result with the best of the candidates that drew these training negatives, if any did."""
+    mine = [t["median"] for t in result.found["tried"] if t["training_negatives"] == kind]
+    return result._replace(found={**result.found, "median": max(mine)}) if mine else None
 
 
 def below_riemannian(results: Sequence[Result]) -> list[Result]:

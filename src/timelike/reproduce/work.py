@@ -60,6 +60,8 @@ def compute(works: Sequence[Work], jobs: int) -> Iterator[tuple[Work, dict[str, 
     with _sigterm_interrupts(), multiprocessing.get_context("spawn").Pool(min(jobs, len(batches))) as pool:
         for done in pool.imap_unordered(_run_batch, batches):
             yield from done
+        pool.close()
+        pool.join()
 
 
 def _run_batch(works: list[Work]) -> list[tuple[Work, dict[str, Any]]]:
