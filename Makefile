@@ -24,7 +24,7 @@ demo: $(VENV)/.plot  ## draw demo.png
 	$(BIN)/timelike demo --out demo.png
 
 test: $(VENV)/.test  ## run the tests
-	$(BIN)/pytest -n 2 -q -m "not slow and not long"
+	$(BIN)/pytest -n 2 --dist loadfile -q -m "not slow and not long"
 
 long: $(VENV)/.test  ## run what takes longer: every page, example and command of the documentation
 	$(BIN)/pytest -n 2 -q -m "long and not slow"

@@ -204,6 +204,7 @@ def messages(folder: Path) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_the_errors_of_the_faq_are_those_that_users_see(tmp_path, elsewhere):
     page = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
     quoted = re.findall(r"^```text\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
