@@ -6,7 +6,7 @@ import pytest
 from samples import number_fields, with_numbers
 
 from timelike.baselines import Static
-from timelike.manifolds import MANIFOLDS, Cylinder, Flat, Hyperboloid, Manifold, Quadric, Sphere
+from timelike.manifolds import MANIFOLDS, Cylinder, Flat, Hyperboloid, Manifold, Quadric
 
 
 def smallest(make: Callable[..., Manifold]) -> Manifold:
@@ -21,7 +21,7 @@ IN_3D = {f"{name}-3": make(3) for name, make in MANIFOLDS.items()}
 SCALED = {f"{name}-scaled": with_numbers(m, 4.5) for name, m in IN_3D.items() if number_fields(m)}
 OTHERS = {f"{name}-smallest": smallest(make) for name, make in MANIFOLDS.items()}
 OTHERS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "anti-de-sitter")}
-OTHERS |= {"static-sphere": Static(Sphere(2)), "static-hyperboloid": Static(Hyperboloid(2, 2.0))}
+OTHERS |= {"static-hyperboloid": Static(Hyperboloid(2, 2.0))}
 OTHERS |= {"two-time-flat": Flat(2, 1), "two-time-de-sitter": Quadric(2, 2, 1)}
 
 #: What a test's argument runs over. A program is compiled once for all numbers but anew for every

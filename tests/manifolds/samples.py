@@ -25,9 +25,10 @@ def each(function, m: Manifold, *points):
     return jax.tree.map(np.asarray, _each(function, m, *points))
 
 
-@functools.partial(jax.jit, static_argnums=0)
+@functools.partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": "0"})
 def _each(function, m, *points):
-    # The manifold is an argument, so that one compilation serves all of its radii.
+    # The manifold is an argument, so that one compilation serves all of its radii. Hundreds of programs
+    # that run once are compiled in a hurry; tests of steps and epochs run what users run.
     one = getattr(m, function) if isinstance(function, str) else functools.partial(function, m)
     return jax.vmap(one)(*points)
 

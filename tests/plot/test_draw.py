@@ -24,6 +24,7 @@ def collection(figure, kind):
 SOME = ("cylindrical-minkowski", "anti-de-sitter", "hyperboloid")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "dim"), [*((name, 3) for name in MANIFOLDS), *((name, dim) for name in SOME for dim in (2, 10))]
 )

@@ -91,6 +91,7 @@ def test_every_manifold_has_its_grid():
     assert CASES.keys() == MANIFOLDS.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["minkowski", "anti-de-sitter"])
 def test_the_table_in_three_dimensions(name):
     check(name, 3, CASES[name].grids[0])
