@@ -79,7 +79,7 @@ def test_examples_run(page, tmp_path, elsewhere, alone):
     assert problem is None, problem
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_tutorial_runs_with_the_published_data(tmp_path, elsewhere, alone):
     found = [x for x in filter(None, DATA) if (Path(x) / "dream5" / "net3_gene_ids.tsv").is_file()]
     if not found:

@@ -301,7 +301,7 @@ def test_what_is_given_overrides_the_recipe(genes):
         **dict.fromkeys(used["negatives"], 0),
         "target": 1,
         "uniform": 2,
-        "weights": (),
+        "weights": {},
     }
 
 

@@ -12,17 +12,20 @@ from timelike.numerics import SATURATION
 
 #: With fewer validation edges or non-edges than this, two numbers are not worth fitting.
 FEWEST = 10
+#: Log-odds below which the scale may be compressed, from not at all to early.
+KNEES = (-1e9, -16.0, -8.0, -4.0, -2.0, 0.0)
 #: Newton steps; the problem has two unknowns and is convex.
 STEPS = 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Calibration:
-    """P = σ(a·logit F + b), Platt scaling of a model's probability F on validation pairs.
+    """P = σ(a·x + b), Platt scaling of a model's probability F on validation pairs, x = logit F.
 
-    a = `slope` > 0, b = `intercept`. P grows with F, so no ranking changes. P holds where there are
-    `ratio` non-edges to an edge; elsewhere the odds differ by the ratio of the ratios, see
-    `at_ratio`. It was fitted on `edges` and `non_edges` pairs.
+    a = `slope` > 0, b = `intercept`. Below the `knee` x grows with the logarithm of its distance: a cold
+    model is very sure of its errors, and a few of them would else flatten all of P. P grows with F, so no
+    ranking changes. P holds where there are `ratio` non-edges to an edge; elsewhere the odds differ by the
+    ratio of the ratios, see `at_ratio`. It was fitted on `edges` and `non_edges` pairs.
     """
 
     slope: float
@@ -30,6 +33,7 @@ class Calibration:
     ratio: float
     edges: int
     non_edges: int
+    knee: float = KNEES[0]
 
     def __post_init__(self) -> None:
         for name in ("slope", "ratio"):
@@ -39,7 +43,11 @@ class Calibration:
 
     def log_prob(self, log_prob: np.ndarray) -> np.ndarray:
         """log P from log F."""
-        return -np.logaddexp(0.0, -(self.slope * log_odds(log_prob) + self.intercept)).astype(log_prob.dtype)
+        return -np.logaddexp(0.0, -self.log_odds(log_prob)).astype(log_prob.dtype)
+
+    def log_odds(self, log_prob: np.ndarray) -> np.ndarray:
+        """log P − log(1 − P) from log F."""
+        return self.slope * _bent(log_odds(log_prob), self.knee) + self.intercept
 
     def at_ratio(self, ratio: float) -> Calibration:
         """The same for pairs among which there are `ratio` non-edges to an edge."""
@@ -54,7 +62,7 @@ class Calibration:
 
 
 def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | str:
-    """Fit a and b to validation pairs by maximum likelihood; where that cannot be done, why.
+    """Fit a, b and the knee to validation pairs by maximum likelihood; where that cannot be done, why.
 
     Labels are smoothed as by Platt (1999), (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), so that pairs which
     the model separates perfectly do not ask for infinite certainty.
@@ -66,14 +74,21 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
             f"not calibrated: {edges} validation edges and {non_edges} non-edges; {FEWEST} of each are needed"
         )
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
-    slope, intercept = _newton(log_odds(log_prob), target, math.log((edges + 1) / (non_edges + 1)))
+    x, start = log_odds(log_prob), math.log((edges + 1) / (non_edges + 1))
+    fits = [(*_newton(_bent(x, knee), target, start), knee) for knee in KNEES]
+    _, slope, intercept, knee = min(fits, key=lambda fit: fit[0])
     if not slope > 0:
         return "not calibrated: the model ranks validation edges no better than non-edges"
-    return Calibration(slope, intercept, non_edges / edges, edges, non_edges)
+    return Calibration(slope, intercept, non_edges / edges, edges, non_edges, knee)
 
 
-def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float]:
-    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving steps that go uphill."""
+def _bent(x: np.ndarray, knee: float) -> np.ndarray:
+    """x, and below the knee knee − log(1 + knee − x): smooth and increasing."""
+    return np.where(x < knee, knee - np.log1p(np.maximum(knee - x, 0)), x)
+
+
+def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float, float]:
+    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving steps that go uphill: it, a and b."""
 
     def loss(ab: np.ndarray) -> float:
         z = design @ ab
@@ -93,7 +108,7 @@ def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float,
         if np.abs(size * step).max() < 1e-12:
             break
     slope = float(ab[0] / scale)
-    return slope, float(ab[1]) - slope * center
+    return loss(ab), slope, float(ab[1]) - slope * center
 
 
 def log_odds(log_prob: np.ndarray) -> np.ndarray:

@@ -110,8 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if arguments[1:] not in (["bash"], ["zsh"]):
             _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
         arguments = ["--tyro-print-completion", *arguments[1:]]
-    command = _parse(arguments)
+    command: Any = None
     try:
+        command = _parse(arguments)
         _remember_compilations()
         command.run()
         sys.stdout.flush()
@@ -165,7 +166,7 @@ def _one_line(box: str) -> str:
 
 def _in_options(command: Any, message: str) -> str:
     """What the library says of its argument `data_dir`, said of the option --data-dir."""
-    names = "|".join(name for name in _names(command) if "_" in name)
+    names = "|".join(name for name in _names(command) if "_" in name) if command else ""
     wanted = rf"(?<![\w/.-])({names})(?![\w/])" if names else "$^"
     return re.sub(wanted, lambda found: f"--{found[0].replace('_', '-')}", message)
 

@@ -90,4 +90,6 @@ class Config:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for provenance and checkpoints."""
-        return {**dataclasses.asdict(self), "learn": list(self.learn)}
+        plain = dataclasses.asdict(self)
+        plain["negatives"]["weights"] = dict(self.negatives.weights)
+        return {**plain, "learn": list(self.learn)}

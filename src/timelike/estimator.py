@@ -24,7 +24,7 @@ from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.predict import aligned
-from timelike.recipes import check_geometry, recipe, variations
+from timelike.recipes import check_geometry, recipe, shortened, variations
 from timelike.sampling import Negatives
 from timelike.splits import Split
 from timelike.trained_on import TrainedOn
@@ -133,9 +133,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def decision_function(self, pairs: Any) -> np.ndarray:
         """Log-odds of the edges, calibrated like the probabilities."""
         embedding = self._fitted()
-        raw = log_odds(dataclasses.replace(embedding, calibration=None).log_prob(*ends_of(pairs)))
+        raw = dataclasses.replace(embedding, calibration=None).log_prob(*ends_of(pairs))
         found = embedding.calibration
-        return raw if found is None else found.slope * raw + found.intercept
+        return log_odds(raw) if found is None else found.log_odds(raw)
 
     def score(self, pairs: Any, y: Any = None) -> float:
         """Average precision on the test pairs of a `Split`, on `LabelledPairs`, or on pairs with labels `y`.
@@ -236,11 +236,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def _recipe(self, geometry: str) -> tuple[Model, Config]:
         """The recipe, changed by what was given."""
         model, config = recipe(geometry, self.dim, self.likelihood, self.graph_)
-        epochs = config.epochs if self.epochs is None else whole_number("epochs", self.epochs, 1)
+        config = shortened(config, None if self.epochs is None else whole_number("epochs", self.epochs, 1))
         kinds = self.negatives
         given: dict[str, Any] = {
-            "epochs": epochs,
-            "burn_in": min(config.burn_in, epochs // 10),
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
             "negatives": kinds if isinstance(kinds, Negatives) else Negatives(uniform=kinds),

@@ -65,6 +65,13 @@ def recipe(
     return Model(MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
 
 
+def shortened(config: Config, epochs: int | None) -> Config:
+    """The recipe with another number of epochs: a tenth of them at most is burn-in."""
+    if epochs is None:
+        return config
+    return dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
+
+
 def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
     """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
 

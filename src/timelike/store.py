@@ -81,7 +81,7 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
             struct_from_json(head["likelihood"], "likelihood", "likelihood"),
         )
         calibration = None if head["calibration"] is None else _calibration(head["calibration"])
-        info = from_plain(head["info"])
+        info = _info(from_plain(head["info"]))
     points, history = _read_points(path / POINTS, model)
     names = _read_names(path / NODES, len(points))
     return {
@@ -215,11 +215,21 @@ def _read_head(file: Path) -> dict[str, Any]:
     return head
 
 
+def _info(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f'"info" is {show(value)}; it must hold what is known of the training')
+    for name in ("geometry", "reason", "calibration", "selected_by"):
+        if not isinstance(value.get(name, ""), str):
+            raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
+    return value
+
+
 def _calibration(value: Any) -> Calibration:
     names = [f.name for f in dataclasses.fields(Calibration)]
-    if not isinstance(value, dict) or sorted(value) != sorted(names):
-        raise ValueError(f'"calibration" is {show(value)}; it must be null, or hold {", ".join(names)}')
-    for name in names:
+    needed = names[:-1]  # older models have no knee
+    if not isinstance(value, dict) or not set(needed) <= set(value) <= set(names):
+        raise ValueError(f'"calibration" is {show(value)}; it must be null, or hold {", ".join(needed)}')
+    for name in value:
         if not isinstance(value[name], int | float):
             raise ValueError(f'"calibration": {name} is {show(value[name])}; it must be a number')
     return Calibration(**value)

@@ -80,13 +80,14 @@ class Sweep:
 
     def _recipe(self, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
         """What suits the geometry and the graph, changed by what was given."""
-        from timelike.recipes import recipe
+        from timelike.recipes import recipe, shortened
         from timelike.sampling import Negatives
 
         options = self.training
         model, config = recipe(geometry, options.dim, options.likelihood, graph)
-        known = ("epochs", "batch_size", "learning_rate", "seed")
+        known = ("batch_size", "learning_rate", "seed")
         given = {name: value for name, value in options.given.items() if name in known}
+        config = shortened(config, options.epochs)
         return model, dataclasses.replace(config, negatives=Negatives(uniform=options.negatives), **given)
 
 
