@@ -208,7 +208,7 @@ class _Search:
     def _drawn(self, trials: int | None) -> Iterator[list[Trial]]:
         """Settings to screen, a program's worth of an arm at a time: every arm in turn, again and again."""
         left = np.inf if trials is None else trials
-        for wave, arm in itertools.product(itertools.count(), self.arms):
+        for wave, arm in ((wave, arm) for wave in itertools.count() for arm in self.arms):
             if left <= 0:
                 return
             size = int(min(self.lanes, left))
