@@ -82,7 +82,9 @@ class Settings:
     ) -> tuple[Model, Config]:
         """The model and how to train it on a graph; what is given goes before the settings."""
         where = geometry or self.geometry or graph.describe().geometry
-        model, config = recipe(where, dim or self.dim or 10, likelihood or self.likelihood, graph)
+        model, config = recipe(
+            where, next(x for x in (dim, self.dim, 10) if x is not None), likelihood or self.likelihood, graph
+        )
         wrong = [name for name in self.numbers if name not in numbers_of(model)]
         if wrong:
             raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")

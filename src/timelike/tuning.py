@@ -21,7 +21,7 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike._struct import numbers_of
-from timelike.auto import candidates
+from timelike.arms import FACTORS, RANGES, Arm, arms_around, draw
 from timelike.checks import positive_number, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -29,7 +29,6 @@ from timelike.given import hold_out
 from timelike.io import read
 from timelike.journal import Journal
 from timelike.model import Model
-from timelike.recipes import TIMELESS
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
@@ -38,43 +37,12 @@ from timelike.training import InterruptedTraining, prepare, settings_of, train
 #: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
 LANES = {"cpu": 12}
 MORE_LANES = 48
-#: Kinds of negatives to choose from, besides those of the start: any pairs, other targets of a source, both
-#: ends, hubs. The last two are what DREAM5 and WordNet wanted.
-NEGATIVES: tuple[dict[str, Any], ...] = (
-    {"uniform": 4},
-    {"target": 2, "source": 2},
-    {"target": 4, "weights": {"target": 3.0}},
-    {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
-)
-#: Settings are drawn between their value at the start over, and times, this factor.
-FACTORS = {"learning_rate": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4, "beta": 2, "circumference": 2}
-#: Those that may begin at 0, and those that go one way: drawn between these.
-RANGES = {"r": (-0.05, 0.15), "anneal": (1.0, 4.0)}
 #: What a rung is: the share of the epochs, of the settings and of the arms that take part, and the share of
 #: the budget after which no more of its runs are begun.
 RUNGS = ((1 / 4, 1.0, 1.0, 0.4), (1 / 2, 1 / 3, 1 / 2, 0.6), (1.0, 1 / 3, 1 / 2, 0.8))
 FINALISTS = 3
 #: Seeds of the finals begin so far from those of the search.
 FRESH = 1_000
-
-
-class Arm(NamedTuple):
-    """One choice of what cannot share a program."""
-
-    geometry: str
-    likelihood: str
-    negatives: dict[str, Any]
-
-    @property
-    def label(self) -> str:
-        """The choice in a few words."""
-        weights = self.negatives.get("weights", {})
-        kinds = (
-            f"{name} {count}" + (f"×{weights[name]:g}" if name in weights else "")
-            for name, count in self.negatives.items()
-            if name != "weights"
-        )
-        return f"{self.geometry}, {self.likelihood}, {' + '.join(kinds)}"
 
 
 class Trial(NamedTuple):
@@ -160,7 +128,7 @@ class _Search:
     ):
         self.held, self.seed = held, seed
         self.lanes = LANES.get(jax.default_backend(), MORE_LANES)
-        self.arms = _arms(base, held)
+        self.arms = arms_around(base, held.graph)
         self.base = dataclasses.replace(
             base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
         )
@@ -172,13 +140,15 @@ class _Search:
         self.bar = tqdm(desc="search", unit="run", disable=None if progress is None else not progress)
 
     def run(self, minutes: float | None, trials: int | None, seeds: int) -> Tuned:
+        """All rungs and the finals."""
         with self.bar:
             try:
                 found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
                 board = self._finals(found, seeds)
             except InterruptedTraining:
-                kept = f"; {len(self.journal.steps)} steps are in {self.journal.path}, run the same again to go on"
-                raise KeyboardInterrupt(f"stopped{kept if self.journal.path else ''}") from None
+                done, path = len(self.journal.steps), self.journal.path
+                kept = f"; {done} steps are in {path}, run the same again to go on" if path else ""
+                raise KeyboardInterrupt(f"search stopped{kept}") from None
         first = board[0]
         about = (
             f"Found by timelike tune: validation AP {first['valid_ap']:.4f} ± {first['spread']:.4f} "
@@ -214,14 +184,14 @@ class _Search:
             size = int(min(self.lanes, left))
             rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
             centre = self._centre(arm)
-            drawn = [centre] * (wave == 0) + [_draw(rng, centre) for _ in range(size - (wave == 0))]
+            drawn = [centre] * (wave == 0) + [draw(rng, centre) for _ in range(size - (wave == 0))]
             yield [Trial(arm, numbers, 0.0) for numbers in drawn]
             left -= size
 
     def _finals(self, found: list[Trial], seeds: int) -> list[dict[str, Any]]:
         """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
         start = Trial(self.arms[0], self._centre(self.arms[0]), 0.0)
-        finalists = [trial for trial in found if trial[:2] != start[:2]][:FINALISTS] + [start]
+        finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
         rows = []
         for number, group in enumerate(_groups(finalists)):
             scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
@@ -298,35 +268,6 @@ class _Search:
         return dataclasses.replace(
             base, numbers={**base.numbers, **numbers}, training={**base.training, **kept, **ours}
         )
-
-
-def _arms(start: Settings, held: TrainedOn) -> list[Arm]:
-    """Every combination worth a program, those that differ least from the start first."""
-    names = candidates(held.graph.describe())
-    geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
-    negatives = [dict(start.negatives)] * bool(start.negatives)
-    negatives += [kinds for kinds in NEGATIVES if kinds not in negatives]
-    arms = []
-    for i, geometry in enumerate(geometries):
-        timeless = geometry in TIMELESS
-        usual = ["fermi-dirac"] if timeless else ["triple-fermi-dirac"]
-        usual += ["cone"] * geometry.endswith("minkowski")
-        likely = [start.likelihood] * (start.likelihood is not None and (i == 0 or start.likelihood in usual))
-        for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
-            for k, kinds in enumerate(negatives):
-                arms.append(((i > 0) + (j > 0) + (k > 0), Arm(geometry, likelihood, kinds)))
-    return [arm for _, arm in sorted(arms, key=lambda pair: pair[0])]
-
-
-def _draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
-    """Random settings around the centre: factors log-uniform, ranges uniform; α is a share."""
-    drawn = {}
-    for name, value in centre.items():
-        if name in RANGES:
-            drawn[name] = float(rng.uniform(*RANGES[name]))
-        else:
-            drawn[name] = float(value * FACTORS[name] ** rng.uniform(-1, 1))
-    return {name: min(x, 1.0) if name in ("alpha", "beta") else x for name, x in drawn.items()}
 
 
 def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:

@@ -84,10 +84,14 @@ class Sweep:
         from timelike.sampling import Negatives
 
         options = self.training
-        model, config = recipe(geometry, options.dim, options.likelihood, graph)
+        model, config = recipe(
+            geometry, 10 if options.dim is None else options.dim, options.likelihood, graph
+        )
         known = ("epochs", "batch_size", "learning_rate", "seed")
         given = {name: value for name, value in options.given.items() if name in known}
-        return model, dataclasses.replace(config, negatives=Negatives(uniform=options.negatives), **given)
+        if options.negatives is not None:
+            given["negatives"] = Negatives(uniform=options.negatives)
+        return model, dataclasses.replace(config, **given)
 
 
 def _setting(text: str) -> tuple[str, list[float]]:
