@@ -55,7 +55,7 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
         timeless = geometry in TIMELESS
         usual = ["fermi-dirac"] if timeless else ["triple-fermi-dirac"]
         usual += ["cone"] * geometry.endswith("minkowski")
-        likely = [start.likelihood] * (start.likelihood is not None and (i == 0 or start.likelihood in usual))
+        likely = [name for name in (start.likelihood,) if name and (i == 0 or name in usual)]
         for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
             for k, kinds in enumerate(negatives):
                 arms.append(((i > 0) + (j > 0) + (k > 0), Arm(geometry, likelihood, kinds)))

@@ -41,8 +41,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     candidates, keep the one that tells held-out edges from non-edges best
     likelihood      a name in `timelike.likelihoods.LIKELIHOODS`, a `Likelihood`, or None: what suits the
                     geometry
-    settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset, for what is
-                    not given here
+    settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset, for
+                    what is not given here
     dim             dimensions, time included; None: 10
     epochs, batch_size, learning_rate
                     None: as `timelike.recipes.recipe` says for this geometry and graph. Without a learning

@@ -88,7 +88,7 @@ class Settings:
         wrong = [name for name in self.numbers if name not in numbers_of(model)]
         if wrong:
             raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")
-        kinds = {"negatives": Negatives(**self.negatives)} if self.negatives else {}
+        kinds: dict[str, Any] = {"negatives": Negatives(**self.negatives)} if self.negatives else {}
         return with_numbers(model, self.numbers), dataclasses.replace(config, **self.training, **kinds)
 
     def save(self, path: str | os.PathLike) -> None:

@@ -9,6 +9,7 @@ long, free lanes with more seeds. The finalists and the start meet with fresh se
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import os
 from collections.abc import Iterator
@@ -72,6 +73,7 @@ class Tuned:
     def best(self) -> Embedding:
         """The winner, trained with the first of its fresh seeds and calibrated."""
         graph, valid = self.trained_on.graph, self.trained_on.valid
+        assert valid is not None
         model, config = self.settings.build(graph)
         config = dataclasses.replace(config, seed=self.leaderboard[0]["first_seed"])
         return train(graph, model, config, valid=valid, progress=False).calibrated(valid)
@@ -161,7 +163,8 @@ class _Search:
 
     def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
         """The rungs; what is left after the last, best first, and how many settings were begun with."""
-        found, tried = [], 0
+        found: list[Trial] = []
+        tried = 0
         for rung, (length, kept, arms, until) in enumerate(RUNGS):
             end = None if seconds is None else until * seconds
             todo = self._drawn(trials) if rung == 0 else _groups(_best(found, kept, arms))
@@ -222,7 +225,8 @@ class _Search:
     ) -> list[list[float]]:
         """Validation AP of every trial of one arm, a list over seeds for each."""
         runs = [{**trial.numbers, "seed": self.seed + first + i} for trial in group for i in range(seeds)]
-        scores = self.journal.step(name, lambda: self._train(group[0].arm, runs, length))
+        digest = hashlib.sha256(repr((group[0].arm, runs, length)).encode()).hexdigest()[:16]
+        scores = self.journal.step(f"{name}: {digest}", lambda: self._train(group[0].arm, runs, length))
         self.bar.update(len(runs))
         return [scores[i : i + seeds] for i in range(0, len(runs), seeds)]
 
