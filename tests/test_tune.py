@@ -12,6 +12,7 @@ from timelike._struct import numbers_of
 from timelike.settings import PRESETS, TRAINING, Settings, as_settings
 
 START = Settings(training={"epochs": 4, "batch_size": 64})
+GRAPH_NAME = "random-dag:nodes=40,edges=240"
 GRAPH = tl.datasets.random_dag(40, 240, seed=1)
 
 
@@ -149,6 +150,7 @@ def test_training_names_are_those_of_a_config():
     assert set(TRAINING) < {field.name for field in dataclasses.fields(tl.Config)}
 
 
+@pytest.mark.long
 def test_fit_with_settings(tuned):
     fitted = tl.SpacetimeEmbedding(settings=tuned.settings, progress=False).fit(GRAPH)
     assert fitted.geometry_ == tuned.settings.geometry
@@ -164,19 +166,17 @@ def test_commands(tmp_path, monkeypatch, capsys):
 
     monkeypatch.chdir(tmp_path)
     START.save("start.toml")
-    main(["tune", "random-dag:nodes=40,edges=240", "--settings", "start.toml", "--trials", "5", "--json"])
+    main(["tune", GRAPH_NAME, "--settings", "start.toml", "--trials", "5", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert list(found) == ["settings", "leaderboard", "trials", "seconds", "version"]
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["best.toml", "start.toml"]
-    main(["fit", "random-dag:nodes=40,edges=240", "--settings", "best.toml", "--out", "model"])
+    main(["fit", GRAPH_NAME, "--settings", "best.toml", "--out", "model"])
     assert "as the settings say" in capsys.readouterr().out
-    main(
-        ["fit", "random-dag:nodes=40,edges=240", "--settings", "start.toml", "--tune", "--budget", "0.01"]
-        + ["--out", "tuned", "--json"]
-    )
+    budget = ("--tune", "--budget", "0.01")
+    main(["fit", GRAPH_NAME, *budget, "--settings", "start.toml", "--out", "tuned", "--json"])
     assert json.loads(capsys.readouterr().out)["epochs"] == 4
     for wrong in (["--preset", "cyclic", "--settings", "start.toml"], ["--out", "best.txt"]):
         with pytest.raises(SystemExit) as stop:
-            main(["tune", "random-dag:nodes=40,edges=240", *wrong])
+            main(["tune", GRAPH_NAME, *wrong])
         assert stop.value.code == 2
         assert capsys.readouterr().err.count("\n") == 1
