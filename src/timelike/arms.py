@@ -58,7 +58,8 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
         likely = [name for name in (start.likelihood,) if name and (i == 0 or name in usual)]
         for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
             for k, kinds in enumerate(negatives):
-                arms.append(((i > 0) + (j > 0) + (k > 0), Arm(geometry, likelihood, kinds)))
+                order = ((i > 0) + (j > 0) + (k > 0), max(i, j, k))
+                arms.append((order, Arm(geometry, likelihood, kinds)))
     return [arm for _, arm in sorted(arms, key=lambda pair: pair[0])]
 
 
