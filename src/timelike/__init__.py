@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from timelike.io import ReadSummary, read
     from timelike.model import Model
     from timelike.sampling import Negatives
+    from timelike.settings import Settings
     from timelike.splits import Split, folds, split_edges
     from timelike.sweeps import Sweep, sweep
     from timelike.training import DivergedError, InterruptedTraining, train
+    from timelike.tuning import Tuned, tune
 
 _MODULES = (
     "baselines",
@@ -73,9 +75,11 @@ _HOMES = {
     "io": ("ReadSummary", "read"),
     "model": ("Model",),
     "sampling": ("Negatives",),
+    "settings": ("Settings",),
     "splits": ("Split", "folds", "split_edges"),
     "sweeps": ("Sweep", "sweep"),
     "training": ("DivergedError", "InterruptedTraining", "train"),
+    "tuning": ("Tuned", "tune"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -95,9 +99,11 @@ __all__ = [
     "Neighbour",
     "Prediction",
     "ReadSummary",
+    "Settings",
     "SpacetimeEmbedding",
     "Split",
     "Sweep",
+    "Tuned",
     "__version__",
     "baselines",
     "compare",
@@ -120,6 +126,7 @@ __all__ = [
     "sweep",
     "to_real",
     "train",
+    "tune",
 ]
 
 

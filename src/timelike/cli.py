@@ -26,6 +26,7 @@ from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
 from timelike.commands.reproduce import Reproduce
 from timelike.commands.sweep import Sweep
+from timelike.commands.tune import Tune
 
 ABOUT = """Directed graph embeddings in spacetimes.
 
@@ -96,6 +97,7 @@ COMMANDS: dict[str, type[Command]] = {
     "export": Export,
     "datasets": Datasets,
     "sweep": Sweep,
+    "tune": Tune,
     "reproduce": Reproduce,
 }
 

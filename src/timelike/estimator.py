@@ -24,8 +24,9 @@ from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.predict import aligned
-from timelike.recipes import check_geometry, recipe, shortened, variations
+from timelike.recipes import check_geometry, shortened, variations
 from timelike.sampling import Negatives
+from timelike.settings import Settings, as_settings
 from timelike.splits import Split
 from timelike.trained_on import TrainedOn
 
@@ -40,12 +41,14 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     candidates, keep the one that tells held-out edges from non-edges best
     likelihood      a name in `timelike.likelihoods.LIKELIHOODS`, a `Likelihood`, or None: what suits the
                     geometry
-    dim             dimensions, time included
+    settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset, for
+                    what is not given here
+    dim             dimensions, time included; None: 10
     epochs, batch_size, learning_rate
                     None: as `timelike.recipes.recipe` says for this geometry and graph. Without a learning
                     rate a small graph gets a few, with a few temperatures, in one program: the best by
                     validation is kept
-    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`
+    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
                     the seed and the geometry and to calibrate the probabilities; none if that were fewer
@@ -64,11 +67,12 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         geometry: str = "auto",
         *,
         likelihood: str | Likelihood | None = None,
-        dim: int = 10,
+        settings: Settings | str | os.PathLike | None = None,
+        dim: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
-        negatives: int | Negatives = 4,
+        negatives: int | Negatives | None = None,
         seed: int = 0,
         seeds: int = 1,
         valid_fraction: float = 0.1,
@@ -78,6 +82,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     ):
         self.geometry = geometry
         self.likelihood = likelihood
+        self.settings = settings
         self.dim = dim
         self.epochs = epochs
         self.batch_size = batch_size
@@ -99,11 +104,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
+        settings = as_settings(self.settings)
         self.trained_on_: TrainedOn | None
         known = read_graph(graph, self)
-        self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed)
+        self.trained_on_, unvalidated = hold_out(
+            known, valid, self.valid_fraction, self.seed, settings.protocol
+        )
         names, why = [self.geometry], "as asked for"
-        if self.geometry == "auto":
+        if self.geometry == "auto" and settings.geometry is not None:
+            names, why = [settings.geometry], "as the settings say"
+        elif self.geometry == "auto":
             description = self.graph_.describe(self.seed)
             names, why = auto.candidates(description), description.reason
         if self.graph_.num_edges > auto.MOST_EDGES:
@@ -234,14 +244,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         return self.trained_on_
 
     def _recipe(self, geometry: str) -> tuple[Model, Config]:
-        """The recipe, changed by what was given."""
-        model, config = recipe(geometry, self.dim, self.likelihood, self.graph_)
+        """The recipe, changed by the settings and by what was given."""
+        settings = as_settings(self.settings)
+        model, config = settings.build(self.graph_, geometry, self.dim, self.likelihood)
         config = shortened(config, None if self.epochs is None else whole_number("epochs", self.epochs, 1))
         kinds = self.negatives
         given: dict[str, Any] = {
             "batch_size": self.batch_size,
             "learning_rate": self.learning_rate,
-            "negatives": kinds if isinstance(kinds, Negatives) else Negatives(uniform=kinds),
+            "negatives": Negatives(uniform=kinds) if isinstance(kinds, int) else kinds,
             "seed": self.seed,
         }
         return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
@@ -249,7 +260,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def _variations(self, model: Model, config: Config) -> dict[str, list[float]]:
         """Those of the recipe that do not touch what was given."""
         grid = variations(model, config, self.graph_)
-        fixed = set() if self.learning_rate is None else {"learning_rate"}
+        settings = as_settings(self.settings)
+        fixed = {*settings.numbers, *settings.training}
+        fixed |= set() if self.learning_rate is None else {"learning_rate"}
         if isinstance(self.likelihood, Likelihood):
             fixed |= {"tau", "tau1", "tau2", "alpha"}
         return {name: values for name, values in grid.items() if name not in fixed}

@@ -29,18 +29,18 @@ class Held(NamedTuple):
     unvalidated: str
 
 
-def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int) -> Held:
+def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: str = "uniform") -> Held:
     """Validation pairs as given, or a share of the edges with non-edges, if that makes enough of them.
 
     `valid` are `LabelledPairs`, edges (to which non-edges are drawn), or None: hold out a `fraction`, of
-    a graph with times the latest.
+    a graph with times the latest. `protocol` says how non-edges are drawn.
     """
     if isinstance(valid, LabelledPairs):
         return Held(TrainedOn(known, valid), "")
     if valid is not None:
         edges = _in_numbers_of(known, read(valid))
         everything = known.with_edges(edges)
-        non_edges = draw_non_edges("uniform", everything, edges, RATIO, seed)
+        non_edges = draw_non_edges(protocol, everything, edges, RATIO, seed)
         return Held(TrainedOn(known, LabelledPairs.build(edges, non_edges)), "")
     if not 0 <= fraction < 1:
         raise ValueError(f"valid_fraction is {fraction}; it must be a share in [0, 1)")
@@ -49,7 +49,7 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int) -> Held:
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
         return Held(TrainedOn(known), "there are no non-edges to validate on")
     by = "edges" if known.times is None else "time"
-    split = split_edges(known, fraction, 0, seed, ratio=RATIO, by=by)
+    split = split_edges(known, fraction, 0, seed, protocol=protocol, ratio=RATIO, by=by)
     return Held(TrainedOn(split.train, split.valid), "")
 
 

@@ -65,7 +65,7 @@ def sweep(
     graph: DiGraph,
     model: Model,
     config: Config | None = None,
-    grid: Mapping[str, Sequence[float]] | None = None,
+    grid: Mapping[str, Sequence[float]] | Sequence[Mapping[str, Any]] | None = None,
     seeds: int | Iterable[int] = 1,
     *,
     valid: LabelledPairs | None = None,
@@ -78,7 +78,8 @@ def sweep(
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
     Grid names are learning_rate, anneal, init_scale, clip and every number inside the model: tau1, tau2,
-    alpha, r, k, circumference, radius, … `checkpoint` names a file to keep the runs in and to resume
+    alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes, its seed
+    too; all name the same. `checkpoint` names a file to keep the runs in and to resume
     from; with several programs, a file for each.
     """
     config = Config() if config is None else config
@@ -139,13 +140,20 @@ def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
 
 
 def _settings(
-    model: Model, config: Config, grid: Mapping[str, Sequence[float]], seeds: int | Iterable[int]
+    model: Model,
+    config: Config,
+    grid: Mapping[str, Sequence[float]] | Sequence[Mapping[str, Any]],
+    seeds: int | Iterable[int],
 ) -> list[dict[str, Any]]:
-    """Every combination of the grid with every seed."""
-    known = [*SWEPT[:-1], *numbers_of(model)]
-    for name, values in grid.items():
+    """Every combination of the grid with every seed; of a list of runs, these."""
+    listed = not isinstance(grid, Mapping)
+    known = [*(SWEPT if listed else SWEPT[:-1]), *numbers_of(model)]
+    for name in itertools.chain(*grid) if listed else grid:
         if name not in known:
             raise ValueError(f"grid: {name!r} is not a number of this run; there are {', '.join(known)}")
+    if not isinstance(grid, Mapping):
+        return [{"seed": config.seed, **run} for run in grid]
+    for name, values in grid.items():
         if np.ndim(values) != 1 or len(values) == 0:
             raise ValueError(f"grid: {name!r} is {show(values)}; it must be a list of values")
     if not isinstance(seeds, Iterable):

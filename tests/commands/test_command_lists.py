@@ -16,6 +16,7 @@ from timelike.export import FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
+from timelike.settings import PRESETS
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ from timelike.reproduce.groups import GROUPS
     [
         (options.Geometry, [*MANIFOLDS, *MODELS]),
         (options.Likelihood, LIKELIHOODS),
+        (options.Preset, PRESETS),
         (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
         (export.Format, FORMATS),

@@ -6,12 +6,12 @@ import dataclasses
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
 from timelike._version import __version__
-from timelike.commands.options import Geometry, TrainingOptions, optional
+from timelike.commands.options import Geometry, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, GraphOptions
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
     from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
+    from timelike.settings import Settings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +37,18 @@ class Fit:
 
     geometry: Literal["auto"] | Geometry = "auto"
     """The spacetime; auto tries those that suit the graph and keeps the best."""
+
+    preset: Annotated[Preset | None, optional(f"{{{','.join(get_args(Preset))}}}")] = None
+    """Settings that were found for such graphs; what is given beside it goes before."""
+
+    settings: Annotated[Path | None, optional("FILE")] = None
+    """The same from a file, such as `timelike tune` writes."""
+
+    tune: bool = False
+    """Search for settings first, beginning from those."""
+
+    budget: float = 5.0
+    """For how many minutes to search."""
 
     valid: Annotated[str | None, optional("FILE")] = None
     """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
@@ -57,11 +70,15 @@ class Fit:
     def run(self) -> None:
         """Read, train, save, and say what came of it."""
         from timelike import store
+        from timelike.settings import as_settings
 
         if self.valid is not None and self.valid_fraction is not None:
             raise ValueError("--valid and --valid-fraction exclude each other; leave one out")
         if self.valid is not None and self.reading.time is not None:
             raise ValueError("--valid and --time exclude each other; leave one out")
+        if self.preset is not None and self.settings is not None:
+            raise ValueError("--preset and --settings exclude each other; leave one out")
+        as_settings(self._start)
         store.check_free(self.out, "--out")
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
@@ -79,6 +96,11 @@ class Fit:
     def _checkpoints(self) -> Path:
         return self.out.absolute().with_name(f"{self.out.absolute().name}.checkpoint")
 
+    @property
+    def _start(self) -> str | None:
+        """The preset or the file of settings."""
+        return self.preset or (None if self.settings is None else str(self.settings))
+
     def _read_valid(self, graph: DiGraph, file: str) -> LabelledPairs:
         """Validation edges, with as many drawn non-edges to each as in training."""
         import numpy as np
@@ -86,13 +108,15 @@ class Fit:
         from timelike.evaluation import LabelledPairs
         from timelike.graph import DiGraph
         from timelike.protocols import draw_non_edges
+        from timelike.settings import as_settings
 
         edges = self.reading.pairs(file, graph.num_nodes, graph.names)
         both = np.concatenate([np.stack([graph.sources, graph.targets], axis=1), edges])
         everything = DiGraph.from_arrays(both[:, 0], both[:, 1], graph.num_nodes)
-        options = self.training
+        protocol, ratio = as_settings(self._start).protocol, self.training.negatives
         return LabelledPairs.build(
-            edges, draw_non_edges("uniform", everything, edges, options.negatives, options.seed)
+            edges,
+            draw_non_edges(protocol, everything, edges, 4 if ratio is None else ratio, self.training.seed),
         )
 
     def _train(self, graph: DiGraph, valid: LabelledPairs | None) -> SpacetimeEmbedding:
@@ -107,9 +131,12 @@ class Fit:
             )
             shutil.rmtree(self._checkpoints)
         self._checkpoints.mkdir(exist_ok=True)
+        fraction = 0.1 if self.valid_fraction is None else self.valid_fraction
+        settings = self._tuned(graph, valid, fraction) if self.tune else self._start
         estimator = SpacetimeEmbedding(
             self.geometry,
-            valid_fraction=0.1 if self.valid_fraction is None else self.valid_fraction,
+            settings=settings,
+            valid_fraction=fraction,
             checkpoint=Checkpointing(self._checkpoints / "run.safetensors"),
             **self.training.given,
         )
@@ -123,6 +150,27 @@ class Fit:
         finally:
             if not any(self._checkpoints.iterdir()):
                 self._checkpoints.rmdir()
+
+    def _tuned(self, graph: DiGraph, valid: LabelledPairs | None, fraction: float) -> Settings:
+        """What a search finds; its journal lies beside the checkpoint."""
+        from timelike.tuning import tune
+
+        fixed = {"likelihood", "epochs", "batch_size", "learning_rate", "negatives"} & {*self.training.given}
+        if fixed or self.geometry != "auto":
+            wrong = min(fixed, default="geometry").replace("_", "-")
+            raise ValueError(
+                f"--tune chooses --{wrong}; leave that out, or write it to a file for --settings"
+            )
+        return tune(
+            graph,
+            self._start,
+            dim=self.training.dim,
+            budget=self.budget,
+            seed=self.training.seed,
+            valid=valid,
+            valid_fraction=fraction,
+            journal=self._checkpoints / "search.json",
+        ).settings
 
     def _result(self, estimator: SpacetimeEmbedding) -> dict[str, Any]:
         """What is worth knowing about the model, as plain values."""

@@ -26,6 +26,7 @@ Geometry = Literal[
     "poincare-embedding",
     "shadow-cones",
 ]
+Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
 Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 
 
@@ -46,8 +47,8 @@ class TrainingOptions:
     )
     """How the probability of an edge depends on interval and time."""
 
-    dim: int = 10
-    """Dimensions, time included."""
+    dim: Count = None
+    """Dimensions, time included; 10 unless given."""
 
     epochs: Count = None
     """Passes over the edges."""
@@ -58,8 +59,8 @@ class TrainingOptions:
     learning_rate: Annotated[float | None, optional("FLOAT")] = None
     """Step size."""
 
-    negatives: int = 4
-    """Non-edges drawn with every edge."""
+    negatives: Count = None
+    """Non-edges drawn with every edge; 4 unless given."""
 
     seed: int = 0
     """Where all random numbers come from: the same seed gives the same model."""

@@ -84,11 +84,13 @@ class Sweep:
         from timelike.sampling import Negatives
 
         options = self.training
-        model, config = recipe(geometry, options.dim, options.likelihood, graph)
+        dim = 10 if options.dim is None else options.dim
+        model, config = recipe(geometry, dim, options.likelihood, graph)
         known = ("batch_size", "learning_rate", "seed")
         given = {name: value for name, value in options.given.items() if name in known}
-        config = shortened(config, options.epochs)
-        return model, dataclasses.replace(config, negatives=Negatives(uniform=options.negatives), **given)
+        if options.negatives is not None:
+            given["negatives"] = Negatives(uniform=options.negatives)
+        return model, dataclasses.replace(shortened(config, options.epochs), **given)
 
 
 def _setting(text: str) -> tuple[str, list[float]]:

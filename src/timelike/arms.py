@@ -1,0 +1,74 @@
+"""What a search chooses among: arms, which are programs of their own, and random settings within one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike.auto import candidates
+from timelike.graph import DiGraph
+from timelike.recipes import TIMELESS
+from timelike.settings import Settings
+
+#: Kinds of negatives to choose from, besides those of the start: any pairs, other targets of a source, both
+#: ends, hubs. The last two are what DREAM5 and WordNet wanted.
+NEGATIVES: tuple[dict[str, Any], ...] = (
+    {"uniform": 4},
+    {"target": 2, "source": 2},
+    {"target": 4, "weights": {"target": 3.0}},
+    {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
+)
+#: Settings are drawn between their value at the start over, and times, this factor.
+FACTORS = {"learning_rate": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4, "beta": 2, "circumference": 2}
+#: Those that may begin at 0, and those that go one way: drawn between these.
+RANGES = {"r": (-0.05, 0.15), "anneal": (1.0, 4.0)}
+
+
+class Arm(NamedTuple):
+    """One choice of what cannot share a program."""
+
+    geometry: str
+    likelihood: str
+    negatives: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The choice in a few words."""
+        weights = self.negatives.get("weights", {})
+        kinds = (
+            f"{name} {count}" + (f"×{weights[name]:g}" if name in weights else "")
+            for name, count in self.negatives.items()
+            if name != "weights"
+        )
+        return f"{self.geometry}, {self.likelihood}, {' + '.join(kinds)}"
+
+
+def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
+    """Every combination worth a program, those that differ least from the start first."""
+    names = candidates(graph.describe())
+    geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
+    negatives = [dict(start.negatives)] * bool(start.negatives)
+    negatives += [kinds for kinds in NEGATIVES if kinds not in negatives]
+    arms = []
+    for i, geometry in enumerate(geometries):
+        timeless = geometry in TIMELESS
+        usual = ["fermi-dirac"] if timeless else ["triple-fermi-dirac"]
+        usual += ["cone"] * geometry.endswith("minkowski")
+        likely = [name for name in (start.likelihood,) if name and (i == 0 or name in usual)]
+        for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
+            for k, kinds in enumerate(negatives):
+                order = ((i > 0) + (j > 0) + (k > 0), max(i, j, k))
+                arms.append((order, Arm(geometry, likelihood, kinds)))
+    return [arm for _, arm in sorted(arms, key=lambda pair: pair[0])]
+
+
+def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
+    """Random settings around the centre: factors log-uniform, ranges uniform; α is a share."""
+    drawn = {}
+    for name, value in centre.items():
+        if name in RANGES:
+            drawn[name] = float(rng.uniform(*RANGES[name]))
+        else:
+            drawn[name] = float(value * FACTORS[name] ** rng.uniform(-1, 1))
+    return {name: min(x, 1.0) if name in ("alpha", "beta") else x for name, x in drawn.items()}

@@ -1,0 +1,293 @@
+"""A search for settings within a budget: successive halving, by validation alone.
+
+The discrete choices (geometry, likelihood, kinds of negatives) are *arms*, one compiled program each;
+the continuous settings of an arm are lanes of its program. Every arm is screened with random settings
+around the start, in short runs. Then twice the best third goes on, in fewer arms and in runs twice as
+long, free lanes with more seeds. The finalists and the start meet with fresh seeds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from statistics import median, pstdev
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from timelike._struct import numbers_of
+from timelike.arms import FACTORS, RANGES, Arm, arms_around, draw
+from timelike.checks import positive_number, whole_number
+from timelike.config import Config
+from timelike.embedding import Embedding
+from timelike.given import hold_out
+from timelike.io import read
+from timelike.journal import Journal
+from timelike.model import Model
+from timelike.settings import Settings, as_settings
+from timelike.sweeps import sweep
+from timelike.trained_on import TrainedOn
+from timelike.training import InterruptedTraining, prepare, settings_of, train
+
+#: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
+LANES = {"cpu": 12}
+MORE_LANES = 48
+#: What a rung is: the share of the epochs, of the settings and of the arms that take part, and the share of
+#: the budget after which no more of its runs are begun.
+RUNGS = ((1 / 4, 1.0, 1.0, 0.4), (1 / 2, 1 / 3, 1 / 2, 0.6), (1.0, 1 / 3, 1 / 2, 0.8))
+FINALISTS = 3
+#: Seeds of the finals begin so far from those of the search.
+FRESH = 1_000
+
+
+class Trial(NamedTuple):
+    """The settings of an arm that are drawn, and the median validation AP of the last rung."""
+
+    arm: Arm
+    numbers: dict[str, float]
+    score: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tuned:
+    """What a search found.
+
+    `settings` of the winner; the `leaderboard` of the finalists, best first (median and standard deviation of
+    the validation AP over `seeds` fresh seeds, and their settings); how many settings were tried (`trials`)
+    and for how long; `trained_on`: training edges and validation pairs.
+    """
+
+    settings: Settings
+    leaderboard: list[dict[str, Any]]
+    trials: int
+    seconds: float
+    trained_on: TrainedOn
+
+    @cached_property
+    def best(self) -> Embedding:
+        """The winner, trained with the first of its fresh seeds and calibrated."""
+        graph, valid = self.trained_on.graph, self.trained_on.valid
+        assert valid is not None
+        model, config = self.settings.build(graph)
+        config = dataclasses.replace(config, seed=self.leaderboard[0]["first_seed"])
+        return train(graph, model, config, valid=valid, progress=False).calibrated(valid)
+
+
+def tune(
+    graph: Any,
+    start: Settings | str | os.PathLike | None = None,
+    *,
+    dim: int | None = None,
+    budget: float = 5.0,
+    trials: int | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    valid: Any = None,
+    valid_fraction: float = 0.1,
+    protocol: str | None = None,
+    journal: str | os.PathLike | None = None,
+    progress: bool | None = None,
+) -> Tuned:
+    """Search for settings for about `budget` minutes, or until `trials` have been drawn; keep the best.
+
+    `start` are settings, a file with some or the name of a preset: what to begin with and to search around.
+    `protocol` says what validation edges are told from, if not the start: ask as you will ask the model.
+    `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; give training edges only, nothing else is
+    looked at. `journal` names a file in which finished steps are kept; a search with the same arguments goes
+    on after them. `seeds` are those of the finals. With `trials` the result is a function of the seed; with a
+    budget it depends on the machine too.
+    """
+    positive_number("budget", budget)
+    whole_number("seeds", seeds, 3)
+    if trials is not None:
+        whole_number("trials", trials, 1)
+    base = as_settings(start)
+    base = dataclasses.replace(base, dim=dim or base.dim or 10, protocol=protocol or base.protocol)
+    held, missing = hold_out(read(graph), valid, valid_fraction, seed, base.protocol)
+    if missing:
+        raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")
+    search = _Search(base, held, journal, seed, progress)
+    minutes = None if trials is not None else budget
+    return search.run(minutes, trials, seeds)
+
+
+class _Search:
+    """The state of a search: arms, the journal of what is done, and the clock that it keeps."""
+
+    def __init__(
+        self,
+        base: Settings,
+        held: TrainedOn,
+        path: str | os.PathLike | None,
+        seed: int,
+        progress: bool | None,
+    ):
+        self.held, self.seed = held, seed
+        self.lanes = LANES.get(jax.default_backend(), MORE_LANES)
+        self.arms = arms_around(base, held.graph)
+        self.base = dataclasses.replace(
+            base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
+        )
+        model, config = self._build(self.arms[0])
+        about = settings_of(
+            held.graph, model, config, *prepare(held.graph, model, config, held.valid, None, None)
+        )
+        self.journal = Journal(path, {**about, "start": repr(base), "search": seed, "lanes": self.lanes})
+        self.bar = tqdm(desc="search", unit="run", disable=None if progress is None else not progress)
+
+    def run(self, minutes: float | None, trials: int | None, seeds: int) -> Tuned:
+        """All rungs and the finals."""
+        with self.bar:
+            try:
+                found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
+                board = self._finals(found, seeds)
+            except InterruptedTraining:
+                done, path = len(self.journal.steps), self.journal.path
+                kept = f"; {done} steps are in {path}, run the same again to go on" if path else ""
+                raise KeyboardInterrupt(f"search stopped{kept}") from None
+        first = board[0]
+        about = (
+            f"Found by timelike tune: validation AP {first['valid_ap']:.4f} ± {first['spread']:.4f} "
+            f"over {first['seeds']} seeds, the best of {tried} settings."
+        )
+        settings = dataclasses.replace(first.pop("as_settings"), about=about)
+        for row in board[1:]:
+            row.pop("as_settings")
+        return Tuned(settings, board, tried, self.journal.seconds, self.held)
+
+    def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
+        """The rungs; what is left after the last, best first, and how many settings were begun with."""
+        found: list[Trial] = []
+        tried = 0
+        for rung, (length, kept, arms, until) in enumerate(RUNGS):
+            end = None if seconds is None else until * seconds
+            todo = self._drawn(trials) if rung == 0 else _groups(_best(found, kept, arms))
+            results: list[Trial] = []
+            for number, group in enumerate(todo):
+                if results and end is not None and self.journal.seconds >= end:
+                    break
+                results += self._scored(f"rung {rung}, {number}", group, length)
+                self.bar.set_description(f"search, rung {rung + 1} of {len(RUNGS)}")
+            found = sorted(results, key=lambda trial: -trial.score)
+            tried = tried or len(found)
+        return found, tried
+
+    def _drawn(self, trials: int | None) -> Iterator[list[Trial]]:
+        """Settings to screen, a program's worth of an arm at a time: every arm in turn, again and again."""
+        left = np.inf if trials is None else trials
+        for wave, arm in ((wave, arm) for wave in itertools.count() for arm in self.arms):
+            if left <= 0:
+                return
+            size = int(min(self.lanes, left))
+            rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
+            centre = self._centre(arm)
+            drawn = [centre] * (wave == 0) + [draw(rng, centre) for _ in range(size - (wave == 0))]
+            yield [Trial(arm, numbers, 0.0) for numbers in drawn]
+            left -= size
+
+    def _finals(self, found: list[Trial], seeds: int) -> list[dict[str, Any]]:
+        """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
+        start = Trial(self.arms[0], self._centre(self.arms[0]), 0.0)
+        finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
+        rows = []
+        for number, group in enumerate(_groups(finalists)):
+            scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
+            for trial, its in zip(group, scores, strict=True):
+                rows.append(
+                    {
+                        "valid_ap": median(its),
+                        "spread": pstdev(its),
+                        "seeds": seeds,
+                        "geometry": trial.arm.geometry,
+                        "likelihood": trial.arm.likelihood,
+                        "negatives": trial.arm.negatives,
+                        "settings": trial.numbers,
+                        "is_start": trial is start,
+                        "first_seed": self.seed + FRESH,
+                        "as_settings": self._settings(trial),
+                    }
+                )
+        return sorted(rows, key=lambda row: -row["valid_ap"])
+
+    def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
+        """Trials of one arm with their new scores; free lanes are filled with seeds."""
+        scores = self._scores(name, group, length, max(1, self.lanes // len(group)), 0)
+        return [trial._replace(score=median(its)) for trial, its in zip(group, scores, strict=True)]
+
+    def _scores(
+        self, name: str, group: list[Trial], length: float, seeds: int, first: int
+    ) -> list[list[float]]:
+        """Validation AP of every trial of one arm, a list over seeds for each."""
+        runs = [{**trial.numbers, "seed": self.seed + first + i} for trial in group for i in range(seeds)]
+        digest = hashlib.sha256(repr((group[0].arm, runs, length)).encode()).hexdigest()[:16]
+        scores = self.journal.step(f"{name}: {digest}", lambda: self._train(group[0].arm, runs, length))
+        self.bar.update(len(runs))
+        return [scores[i : i + seeds] for i in range(0, len(runs), seeds)]
+
+    def _train(self, arm: Arm, runs: list[dict[str, Any]], length: float) -> list[float]:
+        """Validation AP of each run, 0 where it diverged at once; always the same number of lanes."""
+        model, config = self._build(arm)
+        epochs = max(1, round(length * config.epochs))
+        config = dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
+        graph, valid = self.held.graph, self.held.valid
+        full = runs + runs[-1:] * (-len(runs) % self.lanes)
+        rows = []
+        for i in range(0, len(full), self.lanes):
+            part = full[i : i + self.lanes]
+            rows += sweep(graph, model, config, part, valid=valid, progress=False).rows
+        return [row["valid_ap"] if np.isfinite(row["valid_ap"]) else 0.0 for row in rows[: len(runs)]]
+
+    def _build(self, arm: Arm) -> tuple[Model, Config]:
+        return self._of_arm(arm).build(self.held.graph)
+
+    def _of_arm(self, arm: Arm) -> Settings:
+        """The start in another arm: with its numbers as far as they mean the same."""
+        same = arm.likelihood == self.base.likelihood
+        numbers = {
+            name: value
+            for name, value in self.base.numbers.items()
+            if same and (arm.geometry == self.base.geometry or (name in FACTORS and name != "circumference"))
+        }
+        return dataclasses.replace(self.base, **arm._asdict(), numbers=numbers)
+
+    def _centre(self, arm: Arm) -> dict[str, float]:
+        """The numbers of an arm that are searched, as they are at the start."""
+        model, config = self._build(arm)
+        numbers = {**numbers_of(model), "learning_rate": config.learning_rate, "anneal": config.anneal}
+        return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
+
+    def _settings(self, trial: Trial) -> Settings:
+        """Everything that a trial was trained with."""
+        base = self._of_arm(trial.arm)
+        _, config = base.build(self.held.graph)
+        ours = {name: trial.numbers[name] for name in ("learning_rate", "anneal")}
+        numbers = {name: x for name, x in trial.numbers.items() if name not in ours}
+        kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}
+        return dataclasses.replace(
+            base, numbers={**base.numbers, **numbers}, training={**base.training, **kept, **ours}
+        )
+
+
+def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:
+    """The best share of the trials, out of the best share of the arms."""
+    labels = list(dict.fromkeys(trial.arm.label for trial in found))
+    labels = labels[: max(1, round(arms * len(labels)))]
+    among = [trial for trial in found if trial.arm.label in labels]
+    return among[: max(1, round(kept * len(found)))]
+
+
+def _groups(trials: list[Trial]) -> list[list[Trial]]:
+    """Trials by arm, in the order in which the arms first appear."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.arm.label, []).append(trial)
+    return list(groups.values())
+
+
+__all__ = ["Tuned", "tune"]
