@@ -58,9 +58,13 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
         likely = [name for name in (start.likelihood,) if name and (i == 0 or name in usual)]
         for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
             for k, kinds in enumerate(negatives):
-                order = ((i > 0) + (j > 0) + (k > 0), max(i, j, k))
-                arms.append((order, Arm(geometry, likelihood, kinds)))
-    return [arm for _, arm in sorted(arms, key=lambda pair: pair[0])]
+                arms.append((max(i, j, k), Arm(geometry, likelihood, kinds)))
+    first = arms[0][1]
+
+    def order(pair: tuple[int, Arm]) -> tuple[int, int]:
+        return sum(a != b for a, b in zip(pair[1], first, strict=True)), pair[0]
+
+    return [arm for _, arm in sorted(arms, key=order)]
 
 
 def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
