@@ -14,6 +14,8 @@ from timelike.numerics import SATURATION
 FEWEST = 10
 #: Log-odds below which the scale may be compressed, from not at all to early.
 KNEES = (-1e9, -16.0, -8.0, -4.0, -2.0, 0.0)
+#: By how much a knee must raise the log-likelihood to be worth its number.
+PRICE = 2.0
 #: Newton steps; the problem has two unknowns and is convex.
 STEPS = 100
 
@@ -76,7 +78,7 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
     x, start = log_odds(log_prob), math.log((edges + 1) / (non_edges + 1))
     fits = [(*_newton(_bent(x, knee), target, start), knee) for knee in KNEES]
-    _, slope, intercept, knee = min(fits, key=lambda fit: fit[0])
+    _, slope, intercept, knee = min(fits, key=lambda fit: fit[0] + PRICE * (fit[-1] != KNEES[0]))
     if not slope > 0:
         return "not calibrated: the model ranks validation edges no better than non-edges"
     return Calibration(slope, intercept, non_edges / edges, edges, non_edges, knee)

@@ -37,6 +37,20 @@ def test_fit_equals_scikit_learn(shift):
     np.testing.assert_allclose((found.slope, found.intercept), platt(log_prob, labels), rtol=1e-3)
 
 
+def test_a_few_confident_errors_do_not_flatten_the_rest():
+    """One edge in ten has log-odds of about −100; the best pairs are nearly all edges."""
+    rng = np.random.default_rng(4)
+    labels = rng.random(2000) < 0.2
+    odds = rng.normal(size=2000) + np.where(labels, 3.0, -3.0)
+    odds[labels & (rng.random(2000) < 0.1)] = -100
+    log_prob = -np.logaddexp(0, -odds)
+    p = np.exp(fit_calibration(log_prob, labels).log_prob(log_prob))
+    best = np.argsort(odds)[-200:]
+    assert labels[best].mean() > 0.95
+    assert p[best].mean() > 0.9
+    assert (np.diff(p[np.argsort(odds)]) >= 0).all()
+
+
 def test_separable_pairs_stay_finite():
     found = fit_calibration(np.repeat([-0.1, -5.0], 20), np.repeat([True, False], 20))
     assert 0 < found.slope < 100
