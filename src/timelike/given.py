@@ -38,10 +38,8 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
     if isinstance(valid, LabelledPairs):
         return Held(TrainedOn(known, valid), "")
     if valid is not None:
-        edges = _in_numbers_of(known, read(valid))
-        everything = known.with_edges(edges)
-        non_edges = draw_non_edges(protocol, everything, edges, RATIO, seed)
-        return Held(TrainedOn(known, LabelledPairs.build(edges, non_edges)), "")
+        pairs, _ = validation_pairs(known, _in_numbers_of(known, read(valid)), protocol, seed)
+        return Held(TrainedOn(known, pairs), "")
     if not 0 <= fraction < 1:
         raise ValueError(f"valid_fraction is {fraction}; it must be a share in [0, 1)")
     if fraction * known.num_edges < FEWEST:
@@ -51,6 +49,27 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
     by = "edges" if known.times is None else "time"
     split = split_edges(known, fraction, 0, seed, protocol=protocol, ratio=RATIO, by=by)
     return Held(TrainedOn(split.train, split.valid), "")
+
+
+def validation_pairs(
+    known: DiGraph, edges: np.ndarray, protocol: str, seed: int
+) -> tuple[LabelledPairs, list[str]]:
+    """(n, 2) `edges` to validate on, with drawn non-edges; and what is to be said about them.
+
+    A node with itself and repeated edges are left out.
+    """
+    once = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
+    loops = int(np.sum(edges[:, 0] == edges[:, 1]))
+    counts = {
+        "of a node with itself, left out": loops,
+        "repeated, left out": len(edges) - loops - len(once),
+        "also among the training edges": int(known.has_edges(once[:, 0], once[:, 1]).sum()),
+    }
+    if not len(once):
+        raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
+    non_edges = draw_non_edges(protocol, known.with_edges(once), once, RATIO, seed)
+    said = [f"validation edges {what}: {count:,}" for what, count in counts.items() if count]
+    return LabelledPairs.build(once, non_edges), said
 
 
 def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:

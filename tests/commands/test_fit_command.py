@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -120,6 +121,16 @@ def test_validation_edges_from_a_file(fit, split):
     drawn = ~np.asarray(trained_on.valid.labels)
     ends = (np.asarray(end)[drawn] for end in trained_on.valid[:2])
     assert not trained_on.known.has_edges(*ends).any()
+
+
+def test_what_is_wrong_with_validation_edges_is_said(run, tmp_path, split):
+    lines = Path("test.tsv").read_text().splitlines()
+    known = Path("edges.tsv").read_text().splitlines()[-1]
+    ends = lines[-1].split("\t")
+    Path("odd.tsv").write_text("\n".join([*lines, lines[-1], known, f"{ends[0]}\t{ends[0]}"]) + "\n")
+    _, _, err = run("fit", "edges.tsv", "--valid", "odd.tsv", "--out", tmp_path / "model", *QUICK)
+    for what in ("of a node with itself, left out: 1", "repeated, left out: 1", "training edges: 1"):
+        assert what in err
 
 
 def test_a_model_is_replaced_and_nothing_else(fit, mistake, tmp_path):

@@ -102,22 +102,16 @@ class Fit:
         return self.preset or (None if self.settings is None else str(self.settings))
 
     def _read_valid(self, graph: DiGraph, file: str) -> LabelledPairs:
-        """Validation edges, with as many drawn non-edges to each as in training."""
-        import numpy as np
-
-        from timelike.evaluation import LabelledPairs
-        from timelike.graph import DiGraph
-        from timelike.protocols import draw_non_edges
+        """Validation edges, with drawn non-edges to each."""
+        from timelike.given import validation_pairs
         from timelike.settings import as_settings
 
         edges = self.reading.pairs(file, graph.num_nodes, graph.names)
-        both = np.concatenate([np.stack([graph.sources, graph.targets], axis=1), edges])
-        everything = DiGraph.from_arrays(both[:, 0], both[:, 1], graph.num_nodes)
-        protocol, ratio = as_settings(self._start).protocol, self.training.negatives
-        return LabelledPairs.build(
-            edges,
-            draw_non_edges(protocol, everything, edges, 4 if ratio is None else ratio, self.training.seed),
-        )
+        protocol = as_settings(self._start).protocol
+        pairs, said = validation_pairs(graph, edges, protocol, self.training.seed)
+        for line in said:
+            note(f"{file}: {line}")
+        return pairs
 
     def _train(self, graph: DiGraph, valid: LabelledPairs | None) -> SpacetimeEmbedding:
         """Train with a checkpoint beside the model; a signal says how to go on."""
