@@ -67,6 +67,8 @@ class Sweep:
         found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
         best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
         if self.out is not None:
+            reason = "it was asked for" if self.geometry else "it suits the graph"
+            best = dataclasses.replace(best, info={**best.info, "geometry": geometry, "reason": reason})
             best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
         rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]
         first = max(rows, key=_merit)
