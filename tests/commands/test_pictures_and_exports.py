@@ -58,7 +58,7 @@ def test_sweep(run, tmp_path):
     assert found["best"]["valid_ap"] == max(row["valid_ap"] for row in found["runs"])
     best = Embedding.load(tmp_path / "best")
     assert best.info["valid_ap"] == pytest.approx(found["best"]["valid_ap"])
-    assert (best.info["geometry"], best.info["reason"]) == ("minkowski", "it suits the graph")
+    assert (best.info["geometry"], best.info["reason"]) == ("minkowski", "it was asked for")
     assert float(best.model.likelihood.tau1) == pytest.approx(found["best"]["tau1"])
     assert store.load_trained_on(tmp_path / "best", best).known.num_edges == 204
 
