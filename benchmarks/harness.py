@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import importlib.metadata
 import json
 import os
 import platform
@@ -19,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from timelike.machine import cores
+from timelike.machine import versions as installed
 
 ROOT = Path(__file__).resolve().parent.parent
 DREAM5 = Path("dream5") / "DREAM5_NetworkInference_GoldStandard_Network1.tsv"
@@ -207,7 +209,7 @@ def machine() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
         "cpu": cpu,
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "memory_gib": round(memory / 2**30, 1),
         "system": f"{platform.system()} {platform.machine()}",
         "device": jax.devices()[0].device_kind,
@@ -218,13 +220,7 @@ def machine() -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """The commit, and the installed version of everything that is timed."""
     git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    found = {"commit": git.stdout.strip()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    return {"commit": git.stdout.strip(), **installed(PACKAGES)}
 
 
 def peak_gib() -> float:

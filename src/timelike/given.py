@@ -74,7 +74,7 @@ def validation_pairs(
 
 def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:
     """The edges of another graph, as (n, 2) numbers of the nodes of this one that have their names."""
-    edges = np.stack([other.sources, other.targets], axis=1)
+    edges = other.pairs
     used = np.unique(edges)
     numbers = graph.numbers([other.name(int(node)) for node in used], "valid")
     return numbers[np.searchsorted(used, edges)]

@@ -133,6 +133,11 @@ class DiGraph:
         """The numbers of nodes given by name (or by number, in a graph without names)."""
         return node_numbers(nodes, self.num_nodes, self.names, argument)
 
+    @property
+    def pairs(self) -> np.ndarray:
+        """The edges as an (n, 2) array of numbers."""
+        return np.stack([self.sources, self.targets], axis=1)
+
     def name(self, node: int) -> Hashable:
         """What the user calls a node."""
         return int(node) if self.names is None else self.names[node]

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import once
+from timelike.tables import all_batched
 
 #: The logit of padding.
 NO_PAIR = -1e9
@@ -84,12 +85,7 @@ def _slopes(model: Model, separation: Separation, weights: PerPair) -> tuple[Per
 @_slopes.def_vmap
 def _slopes_of_many(size: int, batched: list, *arguments: object) -> tuple[tuple, tuple]:
     """Runs side by side: the few pairs of each, end to end, are one loop that is worth vectorising."""
-
-    def all_of(x: Array, has: bool) -> Array:
-        return x if has else jnp.broadcast_to(x, (size, *x.shape))
-
-    given = zip(arguments, batched, strict=True)
-    model, separation, weights = (jax.tree.map(all_of, *pair) for pair in given)
+    model, separation, weights = all_batched(size, batched, arguments)
     pairs = weights[0].size
     if pairs >= SHORT:
         result = jax.vmap(_slopes.fun)(model, separation, weights)

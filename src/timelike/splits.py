@@ -69,7 +69,7 @@ class Split:
     @cached_property
     def graph(self) -> DiGraph:
         """All edges, held-out ones too, without weights."""
-        pairs = np.concatenate([_pairs(self.train), self.valid_edges, self.test_edges])
+        pairs = np.concatenate([self.train.pairs, self.valid_edges, self.test_edges])
         return DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], self.train.num_nodes, self.train.names)
 
     @property
@@ -96,7 +96,7 @@ class Split:
         whole_number("ratio", ratio, 1)
         positives = self.test_edges[self.train.has_edges(self.test_edges[:, 1], self.test_edges[:, 0])]
         positives = positives[positives[:, 0] != positives[:, 1]]
-        back = _pairs(self.train)[:, ::-1]
+        back = self.train.pairs[:, ::-1]
         back = back[(back[:, 0] != back[:, 1]) & ~self.graph.has_edges(back[:, 0], back[:, 1])]
         if not len(positives) or not len(back):
             raise ValueError(f"{self} has no test edge that reverses a training edge, or only such edges")
@@ -238,7 +238,7 @@ def _with_negatives(
         raise ValueError(f'non_edges and protocol="listed" go together; protocol is {show(protocol)}')
     if not np.any(parts == TRAIN):
         raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
-    edges = _pairs(graph)
+    edges = graph.pairs
     valid, test = edges[parts == VALID], edges[parts == TEST]
     left = None if non_edges is None else check_listed(graph, non_edges)
     valid_non_edges = draw_non_edges(protocol, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
@@ -255,10 +255,6 @@ def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
         return pairs
     used = DiGraph.from_arrays(taken[:, 0], taken[:, 1], int(pairs.max()) + 1)
     return pairs[~used.has_edges(pairs[:, 0], pairs[:, 1])]
-
-
-def _pairs(graph: DiGraph) -> np.ndarray:
-    return np.stack([graph.sources, graph.targets], axis=1)
 
 
 def _share(name: str, value: float) -> float:

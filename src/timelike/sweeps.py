@@ -24,13 +24,14 @@ from timelike.embedding import Embedding
 from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, compiled, init_state, run_epoch
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
+from timelike.machine import cores
 from timelike.model import Model
+from timelike.signals import note_signals
 from timelike.training import (
     InterruptedTraining,
     diverged,
     make_embedding,
     make_numbers,
-    note_signals,
     prepare,
     settings_of,
     stack_history,
@@ -175,8 +176,8 @@ def _run_chunk(
     """
     size = -(-len(lanes) // _cores())
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
-    parts = [_stack(full[i : i + size]) for i in range(0, len(full), size)]
-    start, epoch_of = _vmapped(plan, num_nodes)
+    parts = [stack(full[i : i + size]) for i in range(0, len(full), size)]
+    start, epoch_of = vmapped(plan, num_nodes)
     epochs = int(lanes[0].epochs)
     states, history = [start(numbers) for numbers in parts], []
     stored = saver.load(states)
@@ -209,10 +210,11 @@ def _run_chunk(
 def _cores() -> int:
     if jax.default_backend() != "cpu":
         return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores()
 
 
-def _stack(trees: list[Any]) -> Any:
+def stack(trees: list[Any]) -> Any:
+    """Runs side by side: every array with a leading axis."""
     return jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
 
 
@@ -221,7 +223,8 @@ def _join(trees: list[Any], lanes: int) -> Any:
 
 
 @functools.cache
-def _vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
+def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
+    """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
     start = jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
     epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
     return start, compiled(epoch_of)

@@ -38,7 +38,7 @@ def add_rows(table: Table, rows: Rows, values: Array) -> Table:
 
 @get_rows.def_vmap
 def _get_many(size: int, batched: list[bool], table: Table, rows: Rows) -> tuple[Array, bool]:
-    table, rows = _all(size, batched, table, rows)
+    table, rows = all_batched(size, batched, (table, rows))
     # Padding reads its own table's last row: that of another may be NaN, and NaN · 0 is not 0.
     flat, numbers = _end_to_end(table, jnp.minimum(rows, table.shape[1] - 1))
     return get_rows(flat, numbers).reshape(*rows.shape, *table.shape[2:]), True
@@ -55,16 +55,16 @@ def _add_many(size: int, batched: list[bool], *arguments: Array) -> tuple[Table,
 
 
 def _write_many(write: Any, size: int, batched: list[bool], *arguments: Array) -> Table:
-    table, rows, values = _all(size, batched, *arguments)
+    table, rows, values = all_batched(size, batched, arguments)
     flat, numbers = _end_to_end(table, rows)
     return write(flat, numbers, values.reshape(-1, *values.shape[2:])).reshape(table.shape)
 
 
-def _all(size: int, batched: list[bool], *arrays: Array) -> list[Array]:
-    """Every array with the new leading axis."""
-    return [
-        x if has else jnp.broadcast_to(x, (size, *x.shape)) for x, has in zip(arrays, batched, strict=True)
-    ]
+def all_batched(size: int, batched: Any, arguments: Any) -> Any:
+    """Arguments of a function under `custom_vmap`, every array in them with the new leading axis."""
+    return jax.tree.map(
+        lambda x, has: x if has else jnp.broadcast_to(x, (size, *x.shape)), list(arguments), list(batched)
+    )
 
 
 def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Rows]:

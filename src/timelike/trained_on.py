@@ -35,7 +35,7 @@ class TrainedOn:
 
     def _parts(self) -> list[np.ndarray]:
         """The (n, 2) arrays of `PARTS`."""
-        train = np.stack([self.graph.sources, self.graph.targets], axis=1)
+        train = self.graph.pairs
         if self.valid is None:
             return [train, train[:0], train[:0]]
         labels = np.asarray(self.valid.labels)

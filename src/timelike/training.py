@@ -5,12 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import jax
@@ -28,6 +23,7 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.sampling import EdgeTable
+from timelike.signals import note_signals
 
 SELECTED_BY = {
     "valid": "best validation AP",
@@ -287,24 +283,3 @@ def _digest(*arrays: Any) -> str:
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:16]
-
-
-@contextmanager
-def note_signals() -> Iterator[list[str]]:
-    """Collect SIGINT and SIGTERM instead of dying in the middle of an epoch; a second one dies."""
-    caught: list[str] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield caught
-        return
-
-    def note(number: int, _: FrameType | None) -> None:
-        if caught:
-            raise KeyboardInterrupt
-        caught.append(signal.Signals(number).name)
-
-    old = {s: signal.signal(s, note) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield caught
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)

@@ -111,7 +111,7 @@ class Evaluate:
             raise ValueError(f"{self.edges}: there are no edges between different nodes in it")
         before = edges[:0]
         if fitted.known is not None:
-            before = np.stack([fitted.known.sources, fitted.known.targets], axis=1)
+            before = fitted.known.pairs
             seen = int(fitted.known.has_edges(edges[:, 0], edges[:, 1]).sum())
             if seen:
                 note(f"{seen:,} of {len(edges):,} edges were used in training: this is no fair test")

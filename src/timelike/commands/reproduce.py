@@ -56,10 +56,10 @@ class Reproduce:
 
     def run(self) -> None:
         """Compute what is missing, write the reports and print them."""
+        from timelike.machine import cores
         from timelike.reproduce.listing import listing
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
-        from timelike.reproduce.work import cores
 
         if self.seeds is not None and self.seeds < 1:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")

@@ -9,7 +9,7 @@ import numpy as np
 
 from timelike.embedding import Embedding
 from timelike.plot.scenes import Scene
-from timelike.plot.selection import Selection, name_of
+from timelike.plot.selection import Selection
 from timelike.plot.style import COLUMN, EDGES, FUTURE, PAST, colour_bar, short, styled, write_notes
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
             colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes)
         write_notes(figure, scene.notes)
         named = _named(chosen)
-        texts = [short(name_of(embedding, chosen.nodes[i])) for i in named]
+        texts = [short(embedding.name(chosen.nodes[i])) for i in named]
         _draw_names(axes, _on_paper(axes, scene.at), named, texts)
     return figure
 

@@ -14,7 +14,7 @@ from timelike.plot.landscapes import node_landscape
 from timelike.plot.matrices import adjacency
 from timelike.plot.pages import interactive, page
 from timelike.plot.scenes import LAYOUTS, layout_of
-from timelike.plot.selection import name_of, select
+from timelike.plot.selection import select
 from timelike.plot.style import COLUMN, PAGE, load_matplotlib, styled
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def draw(
         return adjacency(embedding, graph, width=width)
     chosen = select(embedding, graph, nodes)
     if kind == "landscape":
-        return node_landscape(embedding, name_of(embedding, chosen.nodes[chosen.chosen[0]]), width=width)
+        return node_landscape(embedding, embedding.name(chosen.nodes[chosen.chosen[0]]), width=width)
     layout = layout_of(embedding.model.manifold, kind)
     return draw_scene(embedding, chosen, layout(embedding, chosen), width)
 

@@ -15,7 +15,7 @@ from timelike.graph import node_numbers
 from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
 from timelike.plot.frames import frame_at
-from timelike.plot.selection import NODES, name_of, sample_nodes
+from timelike.plot.selection import NODES, sample_nodes
 from timelike.plot.style import COLOURS, COLUMN, colour_bar, panels, short, styled, write_notes
 from timelike.plot.views import half_turn, lost_note
 
@@ -156,7 +156,7 @@ def node_landscape(
         style: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black"}
         axes.scatter(frame.at[:, 1], frame.at[:, 0], s=9, c=prob, linewidths=0.4, zorder=3, **style)
         axes.plot(0, 0, "o", color="black", markersize=4, zorder=4)
-        _write_name(axes, short(name_of(embedding, number)))
+        _write_name(axes, short(embedding.name(number)))
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         axes.set(xlabel="space from the node", ylabel="time from the node")
         colour_bar(figure, image, axes)

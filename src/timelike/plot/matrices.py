@@ -11,7 +11,7 @@ import numpy as np
 from timelike.checks import instance
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
-from timelike.plot.selection import name_of, select
+from timelike.plot.selection import select
 from timelike.plot.style import COLUMN, colour_bar, panels, short, styled, write_notes
 from timelike.plot.views import view_of
 from timelike.sweeps import Sweep
@@ -50,7 +50,7 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
             axes.scatter(*ends, s=size, color="#D55E00", linewidths=0, label="edge")
         axes.set(xlabel="target, by time", ylabel="source, by time")
         if count <= NAMED:
-            names = [short(name_of(embedding, i), 10) for i in chosen.nodes[order]]
+            names = [short(embedding.name(i), 10) for i in chosen.nodes[order]]
             axes.set_xticks(range(count), names, rotation=90, fontsize=6, parse_math=False)
             axes.set_yticks(range(count), names, fontsize=6, parse_math=False)
         colour_bar(figure, image, axes)

@@ -10,7 +10,7 @@ import numpy as np
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.scenes import LAYOUTS, Scene, layout_of
-from timelike.plot.selection import Selection, name_of, select
+from timelike.plot.selection import Selection, select
 from timelike.plot.style import FUTURE, PAST
 from timelike.plot.views import view_of, words_for
 
@@ -74,7 +74,7 @@ def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scen
     go = load_plotly()
     flat = scene.at.shape[1] == 2
     trace = go.Scatter if flat else go.Scatter3d
-    names = [escape(" ".join(str(name_of(embedding, i)).split())) for i in chosen.nodes]
+    names = [escape(" ".join(str(embedding.name(i)).split())) for i in chosen.nodes]
     traces = [_line(trace, scene.guides, "#d0d0d0", 1, "guides")]
     for outlines, colour, name in ((scene.future, FUTURE, "future"), (scene.past, PAST, "past")):
         filled = {"fill": "toself"} if flat and scene.labels else {}

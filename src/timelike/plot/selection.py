@@ -111,11 +111,6 @@ def edges_of(embedding: Embedding, graph: DiGraph | None) -> tuple[np.ndarray, n
     return table[graph.sources], table[graph.targets]
 
 
-def name_of(embedding: Embedding, node: int) -> Hashable:
-    """What the user calls a node."""
-    return int(node) if embedding.names is None else embedding.names[node]
-
-
 def sample_nodes(total: int, wanted: np.ndarray, most: int) -> np.ndarray:
     """The numbers of `wanted` and of others drawn at random, `most` in all; of all nodes if they are few."""
     if total <= most:

@@ -7,11 +7,11 @@ import json
 import sys
 from pathlib import Path
 
+from timelike.machine import cores
 from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import listing
 from timelike.reproduce.run import reproduce
 from timelike.reproduce.task import Options
-from timelike.reproduce.work import cores
 
 
 def main() -> None:

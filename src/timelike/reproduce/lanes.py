@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-from functools import partial
-from typing import Any
-
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
-from timelike.engine import Plan, compiled, init_state, run_epoch
 from timelike.graph import DiGraph
 from timelike.model import Model
+from timelike.sweeps import stack, vmapped
 from timelike.training import make_numbers, prepare
 
 
@@ -25,21 +20,12 @@ def train_lanes(
     The runs differ in numbers alone: seeds, rates, numbers of the model. `start` has points for each of them.
     """
     plan, data = prepare(graph, *lanes[0], None, None, None)
-    numbers = _stack([make_numbers(*lane) for lane in lanes])
-    state = jax.jit(jax.vmap(partial(init_state, plan, num_nodes=graph.num_nodes)))(numbers)
+    numbers = stack([make_numbers(*lane) for lane in lanes])
+    begin, epoch = vmapped(plan, graph.num_nodes)
+    state = begin(numbers)
     if start is not None:
         points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
         state = state._replace(points=points, best_points=best)
-    epoch = _epoch(plan)
     for _ in range(lanes[0][1].epochs):
         state, _ = epoch(numbers, data, state)
     return np.asarray(state.best_points)
-
-
-@functools.cache
-def _epoch(plan: Plan) -> Any:
-    return compiled(jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0)))
-
-
-def _stack(trees: list[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import importlib.metadata
 import itertools
 import json
 import multiprocessing
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from timelike._version import __version__
 from timelike.files import replacing
+from timelike.machine import cores, versions
 from timelike.reproduce.task import Task
 
 PACKAGES = ("jax", "jaxlib", "numpy", "optax", "scikit-learn", "scipy")
@@ -95,7 +95,11 @@ def run(work: Work) -> dict[str, Any]:
         "cpu_seconds": round(time.process_time() - cpu, 2),
         "command": work.command,
         "device": device(),
-        "versions": versions(),
+        "versions": {
+            "timelike": __version__,
+            "python": platform.python_version(),
+            **versions(PACKAGES),
+        },
     }
     result = {"about": work.task.about, "found": found, "made": made}
     write(work.file, json.dumps(result, indent=1, ensure_ascii=False) + "\n")
@@ -120,22 +124,6 @@ def device() -> str:
     if kind.platform != "cpu":
         return str(kind.device_kind)
     return f"{cores()} CPU core{'s' * (cores() != 1)} ({platform.machine()})"
-
-
-def cores() -> int:
-    """How many processor cores there are for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def versions() -> dict[str, str]:
-    """Of this package, Python and what it computes with."""
-    found = {"timelike": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def write(path: Path, text: str) -> None:
