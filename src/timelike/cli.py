@@ -20,6 +20,7 @@ from timelike._version import __version__
 from timelike.checks import output_path
 from timelike.commands.datasets import Datasets
 from timelike.commands.evaluate import Evaluate
+from timelike.commands.explore import Explore
 from timelike.commands.export import Export
 from timelike.commands.fit import Fit
 from timelike.commands.plot import Plot
@@ -94,6 +95,7 @@ COMMANDS: dict[str, type[Command]] = {
     "predict": Predict,
     "evaluate": Evaluate,
     "plot": Plot,
+    "explore": Explore,
     "export": Export,
     "datasets": Datasets,
     "sweep": Sweep,

@@ -3,7 +3,8 @@
 - `model.json`: schema, versions, manifold, likelihood, calibration, and how the model was trained;
 - `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
-- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`.
+- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`;
+- `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.replay`.
 
 A folder that was edited by hand is checked when it is read: every error names the file.
 """
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
+REPLAY = "replay.safetensors"
 FILES = (MODEL, POINTS, NODES)
 
 
@@ -124,7 +126,7 @@ def check_free(path: Path, where: str = "path") -> None:
     if not path.is_dir():
         raise FileExistsError(f"{path} is a file; name a folder for the model")
     found = sorted(entry.name for entry in path.iterdir())
-    strange = [name for name in found if name not in (*FILES, EDGES)]
+    strange = [name for name in found if name not in (*FILES, EDGES, REPLAY)]
     if strange or (found and MODEL not in found):
         raise FileExistsError(
             f"{path} is a folder but no model (it holds {show(strange or found)}); name another"

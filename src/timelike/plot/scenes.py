@@ -21,7 +21,7 @@ from timelike.plot.views import (
     is_anti_de_sitter,
     is_hyperboloid,
     lost_note,
-    main_direction,
+    main_directions,
     view_of,
     wrap,
 )
@@ -173,8 +173,8 @@ def _widest_gap(angles: np.ndarray) -> np.ndarray:
 def disk(embedding: Embedding, chosen: Selection) -> Scene:
     """Hyperbolic space as the Poincaré disk x/(1 + x₀), the time coordinate up; edges are geodesics."""
     points = np.asarray(embedding.points, float)
-    across, lost = main_direction(points[:, 2:])
-    x = np.stack([across, points[:, 1]], axis=1)[chosen.nodes]
+    found = main_directions(points[:, 2:])
+    x = np.stack([found.space, points[:, 1]], axis=1)[chosen.nodes]
     full = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
 
     def place(p: np.ndarray) -> np.ndarray:
@@ -189,7 +189,10 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     rings = _round_numbers(0.0, 2 * np.arctanh(min(0.999, 0.98 * size)))[-2:]
     rim = np.stack([np.cos(circle), np.sin(circle)], axis=1)
     guides = [rim * np.tanh(d / 2) for d in rings] + ([rim] if size > 1 else [])
-    words = [*_notes(lost, chosen), "time upwards; edges are geodesics; circles: distance from the origin"]
+    words = [
+        *_notes(found.lost, chosen),
+        "time upwards; edges are geodesics; circles: distance from the origin",
+    ]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
     return Scene(at, place(lines), np.arange(len(lines)), limits, guides=guides, marks=marks, notes=words)

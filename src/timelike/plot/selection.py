@@ -85,7 +85,7 @@ def select(
         if len(sources) < every:
             notes.append(f"{len(sources):,} of {every:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
-    prob, turns = (np.asarray(x) for x in _look(embedding.model, *map(jnp.asarray, ends)))
+    prob, turns = (np.asarray(x) for x in look(embedding.model, *map(jnp.asarray, ends)))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
     return Selection(shown, sources, targets, prob, turns, chosen, of_shown, notes)
@@ -128,7 +128,7 @@ def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> tuple[
 
 
 @jax.jit
-def _look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
+def look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
     """Probability, and the number of the image of q (nearest: 0) that stands for the edge, of each pair."""
 
     def one(p: Point, q: Point) -> tuple[Any, Any]:

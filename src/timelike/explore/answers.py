@@ -1,0 +1,261 @@
+"""What the page may ask about a model. Nodes come and go by number; names are looked up here.
+
+All numbers are those of `Embedding`: the same programs, the same calibration, the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike import predict
+from timelike.commands.reading import find_nodes, unknown
+from timelike.explore.shown import Picture, Shown
+from timelike.export import coordinate_names
+from timelike.graph import DiGraph
+from timelike.metrics import resolve_ties
+from timelike.model import Model
+from timelike.names import as_names, nearest
+from timelike.plot.selection import look
+
+#: The most rows of a list, of names in one answer, of search results, of characters in a name.
+MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
+#: All lists of a node are looked at together, filled up to this size: one program for all nodes.
+LOOKED_AT = 4 * MOST_ROWS + 112
+#: Of larger graphs the likeliest missing edges take too long to wait for.
+MOST_FOR_ALL_PAIRS = 10_000
+
+
+class UnknownNode(ValueError):
+    """There is no such node; `near` are the names most like it."""
+
+    def __init__(self, message: str, near: list[str]):
+        super().__init__(message)
+        self.near = near
+
+
+class Answers:
+    """Questions about one model."""
+
+    def __init__(self, shown: Shown):
+        self.shown, self.picture = shown, Picture(shown)
+        self.embedding = shown.embedding
+        self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
+        empty = np.zeros(0, np.int32)
+        self.known = shown.known or DiGraph.from_arrays(empty, empty, self.picture.count)
+        order = np.argsort(self.known.targets, kind="stable")
+        self._into = self.known.sources[order]
+        self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
+        self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
+        self._texts: list[str] | None = None
+        self._coordinates = coordinate_names(self.embedding.model.manifold)
+
+    # Names
+
+    def number(self, text: str) -> int:
+        """The node that a text names; a `ValueError` with the nearest names if there is none."""
+        import polars as pl
+
+        text, count = text[:MOST_TEXT], self.picture.count
+        number = int(find_nodes(pl.Series([text]), count, self.names)[0])
+        if number < 0:
+            near = [] if self.names is None else nearest(self.names, text)
+            raise UnknownNode(unknown(text, count, self.names), near)
+        return number
+
+    def name(self, number: int) -> str:
+        """What a node is called, as text."""
+        return str(self.embedding.name(number))
+
+    def search(self, text: str, most: int = 12) -> list[dict[str, Any]]:
+        """Nodes whose names begin with a text, then those that hold it, whatever the case."""
+        wanted = text[:MOST_TEXT].casefold().strip()
+        if not wanted:
+            return []
+        if self._texts is None:
+            self._texts = [self.name(i).casefold() for i in range(self.picture.count)]
+        begin: list[tuple[int, int]] = []
+        inside: list[int] = []
+        for i, name in enumerate(self._texts):
+            if wanted in name:
+                if name.startswith(wanted):
+                    begin.append((len(name), i))
+                elif len(inside) < most:
+                    inside.append(i)
+        found = [i for _, i in sorted(begin)[:most]] + inside
+        return [{"id": i, "name": self.name(i)} for i in found[:most]]
+
+    def names_of(self, numbers: Sequence[int]) -> list[str]:
+        """The names of some nodes."""
+        return [self.name(i) for i in numbers[:MOST_NAMES]]
+
+    # One node
+
+    def node(self, number: int, most: int = 20) -> dict[str, Any]:
+        """Where a node lies, its known edges, and its likeliest edges, known ones among them and without."""
+        sides = {}
+        for side, incoming in (("targets", False), ("sources", True)):
+            scores = self._scores(number, incoming)
+            mine = self._known_of(number, incoming)
+            known = mine[np.argsort(-scores[mine], kind="stable")]
+            sides[side] = {
+                "all": predict.best_of(scores, most, np.array([number])),
+                "new": predict.best_of(scores, most, np.append(mine, number)),
+                "known": known[:MOST_ROWS],
+                "scores": scores,
+                "total": len(known),
+            }
+        turns = self._turns(number, sides)
+        point = self.embedding.points[number]
+        return {
+            "id": number,
+            "name": self.name(number),
+            "time": float(self.picture.positions[number, 0]),
+            "coordinates": [[n, float(x)] for n, x in zip(self._coordinates, point, strict=True)],
+            **{side: self._lists(lists, turns[side]) for side, lists in sides.items()},
+        }
+
+    def _lists(self, lists: dict[str, Any], turns: dict[int, int]) -> dict[str, Any]:
+        known = {int(i) for i in lists["known"]}
+        rows = {}
+        for kind in ("all", "new", "known"):
+            ids = lists[kind].tolist()
+            prob = np.exp(self._calibrated(lists["scores"][lists[kind]])).tolist()
+            rows[kind] = [
+                {"id": i, "name": self.name(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
+                for i, p in zip(ids, prob, strict=True)
+            ]
+        return {**rows, "total": lists["total"]}
+
+    def _turns(self, number: int, sides: dict[str, Any]) -> dict[str, dict[int, int]]:
+        """Which image of the target stands for each edge that can be drawn, on a circle of time."""
+        if self.picture.view.period is None:
+            return {side: {} for side in sides}
+        ends = {s: np.unique(np.concatenate([x["all"], x["new"], x["known"]])) for s, x in sides.items()}
+        targets, sources = ends["targets"], ends["sources"]
+        s = np.concatenate([np.full(len(targets), number), sources])
+        t = np.concatenate([targets, np.full(len(sources), number)])
+        turns = np.asarray(look(self.embedding.model, *self._rows(s, t, LOOKED_AT))[1]).tolist()
+        cut = len(targets)
+        return {
+            "targets": dict(zip(targets.tolist(), turns[:cut], strict=True)),
+            "sources": dict(zip(sources.tolist(), turns[cut : cut + len(sources)], strict=True)),
+        }
+
+    # One pair
+
+    def pair(self, source: int, target: int) -> dict[str, Any]:
+        """How likely an edge is each way, where it stands in the rankings, and why."""
+        ways = [self._one_way(source, target), self._one_way(target, source)]
+        return {
+            "forward": ways[0],
+            "backward": ways[1],
+            "calibration": self.embedding.info.get("calibration"),
+        }
+
+    def _one_way(self, source: int, target: int) -> dict[str, Any]:
+        scores = self._scores(source, False)
+        raw = scores[target]
+        known = bool(self.known.has_edges(np.array([source]), np.array([target]))[0])
+        found: dict[str, Any] = {
+            "source": {"id": source, "name": self.name(source)},
+            "target": {"id": target, "name": self.name(target)},
+            "p": float(np.exp(self._calibrated(raw[None])[0])),
+            "model": float(np.exp(raw)),
+            "known": known,
+        }
+        if source != target:
+            found["among_targets"] = self._place(scores, target, source, self._known_of(source, False))
+            into = self._scores(target, True)
+            found["among_sources"] = self._place(into, source, target, self._known_of(target, True))
+        return {**found, "why": self._why(source, target)}
+
+    def _place(self, scores: np.ndarray, other: int, own: int, known: np.ndarray) -> dict[str, float]:
+        """The place of a node, from 1, among all that are not known edges, as in `ranking.rank_targets`."""
+        rivals = np.delete(scores, np.append(known, [own]))
+        better, equal = np.sum(rivals > scores[other]), np.sum(rivals == scores[other])
+        listed = other not in known
+        place = resolve_ties(np.array([better]), np.array([equal - listed]), "realistic")
+        return {"place": float(place[0]), "of": int(rivals.size) + (not listed)}
+
+    def _why(self, source: int, target: int) -> dict[str, Any]:
+        """s², Δt and the factors of the likelihood for every image of the target."""
+        p, q = self._rows(np.array([source]), np.array([target]), 1)
+        interval, time, log_prob, factors = jax.device_get(_parts(self.embedding.model, p[0], q[0]))
+        middle = len(time) // 2
+        images = [
+            {
+                "turn": i - middle,
+                "interval": float(interval[i]),
+                "time": float(time[i]),
+                "factors": {name: float(np.exp(x[i])) for name, x in factors.items()},
+                "p": float(np.exp(log_prob[i])),
+            }
+            for i in range(len(time))
+        ]
+        likelihood = self.embedding.model.likelihood
+        used = images if likelihood.decays_in_time else images[middle : middle + 1]
+        return {"formula": likelihood.formula, "images": used}
+
+    # All pairs
+
+    def likeliest(self, most: int = 20) -> list[dict[str, Any]]:
+        """The likeliest missing edges of all; none of a graph that is too large to wait for."""
+        if self.picture.count > MOST_FOR_ALL_PAIRS:
+            return []
+        s, t, scores = predict.best_pairs(self.embedding.model, self._columns, most, self.known)
+        prob = np.exp(self._calibrated(scores)).tolist()
+        return [
+            {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}
+            for a, b, p in zip(s.tolist(), t.tolist(), prob, strict=True)
+        ]
+
+    def table(self, number: int, most: int) -> str:
+        """The likeliest edges out of and into a node that are not known, as TSV."""
+        found = self.node(number, most)
+        lines = ["source\ttarget\tprobability"]
+        me = _cell(found["name"])
+        lines += [f"{me}\t{_cell(row['name'])}\t{row['p']:.7g}" for row in found["targets"]["new"]]
+        lines += [f"{_cell(row['name'])}\t{me}\t{row['p']:.7g}" for row in found["sources"]["new"]]
+        return "\n".join(lines) + "\n"
+
+    def warm_up(self) -> None:
+        """Compile what the first visitor would wait for."""
+        self.node(0)
+        self.pair(0, min(1, self.picture.count - 1))
+
+    # Numbers
+
+    def _scores(self, number: int, incoming: bool) -> np.ndarray:
+        return np.asarray(predict.of_node(self.embedding.model, self._columns, number, incoming=incoming))
+
+    def _calibrated(self, log_prob: np.ndarray) -> np.ndarray:
+        found = self.embedding.calibration
+        return log_prob if found is None else found.log_prob(log_prob)
+
+    def _known_of(self, number: int, incoming: bool) -> np.ndarray:
+        if incoming:
+            return self._into[self._into_starts[number] : self._into_starts[number + 1]]
+        return self.known.targets[self.known.row_starts[number] : self.known.row_starts[number + 1]]
+
+    def _rows(self, sources: np.ndarray, targets: np.ndarray, size: int) -> tuple[Any, Any]:
+        points = self.embedding.points
+        p, q = (points.take(np.pad(end, (0, size - len(end))), axis=0) for end in (sources, targets))
+        return p, q
+
+
+def _cell(name: str) -> str:
+    """A name that keeps to its field of a table."""
+    return " ".join(name.split())
+
+
+@jax.jit
+def _parts(model: Model, p: Any, q: Any) -> tuple[Any, Any, Any, Any]:
+    found = model.separation(p, q)
+    interval = jnp.broadcast_to(found.interval, found.time.shape)
+    factors = {n: jnp.broadcast_to(x, found.time.shape) for n, x in model.likelihood.factors(found).items()}
+    return interval, found.time, jnp.broadcast_to(model.likelihood.log_prob(found), found.time.shape), factors

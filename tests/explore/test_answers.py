@@ -1,0 +1,171 @@
+"""What the page is told is what the library says, number by number."""
+
+import numpy as np
+import polars as pl
+import pytest
+from small_models import make
+
+from timelike import Model
+from timelike.explore import colours
+from timelike.explore.answers import MOST_TEXT, Answers, UnknownNode
+from timelike.explore.shown import views_of
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import MANIFOLDS
+from timelike.plot.views import view_of
+from timelike.ranking import rank_targets
+
+
+def rows(found, side, kind):
+    return [(row["name"], row["p"]) for row in found[side][kind]]
+
+
+@pytest.mark.parametrize("number", [0, 7, 59])
+def test_the_lists_of_a_node_are_those_of_the_embedding(shown, answers, number):
+    embedding, known = shown[0].embedding, shown[0].known
+    name, found = f"gene{number}", answers.node(number, 12)
+    for exclude, kind in ((None, "all"), (known, "new")):
+        targets = [(p.target, p.probability) for p in embedding.top_targets(name, 12, exclude)]
+        sources = [(p.source, p.probability) for p in embedding.top_sources(name, 12, exclude)]
+        assert rows(found, "targets", kind) == targets
+        assert rows(found, "sources", kind) == sources
+    neighbours = {known.names[t] for s, t in known.pairs if s == number}
+    assert {row["name"] for row in found["targets"]["known"]} == neighbours
+    assert found["targets"]["total"] == len(neighbours)
+    marked = {row["name"] for row in found["targets"]["all"] if row["known"]}
+    assert marked == neighbours & {row["name"] for row in found["targets"]["all"]}
+    prob = embedding.prob([name] * len(neighbours), [r["name"] for r in found["targets"]["known"]])
+    np.testing.assert_allclose([r["p"] for r in found["targets"]["known"]], prob, rtol=1e-5)
+
+
+def test_an_edge_has_both_probabilities_and_its_places(shown, answers):
+    embedding, known = shown[0].embedding, shown[0].known
+    edges = np.array([[3, 8], [8, 3], *known.pairs[:3]])
+    for (a, b), rank in zip(edges, rank_targets(embedding, edges, known), strict=True):
+        found = answers.pair(int(a), int(b))
+        names = f"gene{a}", f"gene{b}"
+        assert found["forward"]["p"] == pytest.approx(embedding.prob(*names), rel=1e-6)
+        assert found["backward"]["p"] == pytest.approx(embedding.prob(*names[::-1]), rel=1e-6)
+        assert found["forward"]["among_targets"]["place"] == rank
+        assert found["forward"]["known"] == bool(known.has_edges(np.array([a]), np.array([b]))[0])
+
+
+def test_a_node_with_itself_has_no_place(answers):
+    assert "among_targets" not in answers.pair(4, 4)["forward"]
+
+
+@pytest.mark.parametrize("likelihood", LIKELIHOODS)
+def test_the_factors_make_the_probability(likelihood):
+    model = Model(MANIFOLDS["cylindrical-minkowski"](3), LIKELIHOODS[likelihood]())
+    separation = model.separation(np.array([0.1, 0.2, 0.0], np.float32), np.array([0.6, 0.0, 0.1], np.float32))
+    log = {name: np.asarray(x, float) for name, x in model.likelihood.factors(separation).items()}
+    made = {
+        "F": lambda: log["F"],
+        "k (F₁ F₂ F₃)^⅓": lambda: np.log(model.likelihood.k) + sum(log.values()) / 3,
+        "F₁ F₂": lambda: sum(log.values()),
+        "2 k F₁ F₂": lambda: np.log(2 * model.likelihood.k) + sum(log.values()),
+    }[model.likelihood.formula]()
+    np.testing.assert_allclose(made, model.likelihood.log_prob(separation), rtol=1e-5, atol=1e-6)
+
+
+def test_why_is_the_separation(shown, answers):
+    images = answers.pair(3, 8)["forward"]["why"]["images"]
+    embedding = shown[0].embedding
+    separation = embedding.model.separation(*embedding.points[[3, 8]])
+    np.testing.assert_allclose([x["interval"] for x in images], separation.interval, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose([x["time"] for x in images], separation.time, rtol=1e-5)
+    total = min(1.0, sum(x["p"] for x in images))
+    assert total == pytest.approx(answers.pair(3, 8)["forward"]["model"], rel=1e-5)
+
+
+def test_the_likeliest_edges_are_those_of_the_embedding(shown, answers):
+    expected = shown[0].embedding.top_edges(20, shown[0].known)
+    found = [(x["source"]["name"], x["target"]["name"], x["p"]) for x in answers.likeliest()]
+    assert found == [tuple(row) for row in expected]
+
+
+def test_search_finds_beginnings_then_the_inside(answers):
+    assert [x["name"] for x in answers.search("GENE1")][:3] == ["gene1", "gene10", "gene11"]
+    assert [x["name"] for x in answers.search("ene59")] == ["gene59"]
+    assert answers.search("  ") == answers.search("nobody") == []
+    assert len(answers.search("gene", 5)) == 5
+
+
+def test_an_unknown_name_has_three_near_ones(answers):
+    with pytest.raises(UnknownNode, match="there is no node 'gene7x'; the nearest names are gene") as caught:
+        answers.number("gene7x")
+    assert len(caught.value.near) == 3
+    with pytest.raises(UnknownNode):
+        answers.number("x" * 10 * MOST_TEXT)
+
+
+def test_nodes_without_names_go_by_number():
+    shown = make(nodes=12, edges=20)
+    bare = shown.embedding.__class__(shown.embedding.model, shown.embedding.points, None, {}, {})
+    answers = Answers(shown._replace(embedding=bare, known=None))
+    assert answers.number("7") == 7
+    assert answers.node(7, 3)["name"] == "7"
+    with pytest.raises(UnknownNode, match="0 to 11"):
+        answers.number("12")
+
+
+def test_positions_are_those_of_the_views(shown, answers):
+    picture, embedding = answers.picture, shown[0].embedding
+    view = view_of(embedding.model.manifold, embedding.points)
+    np.testing.assert_allclose(picture.positions[:, :3], np.stack(view[:3], axis=1), atol=1e-6)
+    about = picture.about()
+    assert about["lost"] == pytest.approx(view.lost)
+    assert about["period"] == 5.0
+    last = picture.frames.reshape(3, -1, 4)[-1]  # the last epoch is the embedding itself
+    np.testing.assert_allclose(last, picture.positions, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MANIFOLDS)
+def test_every_manifold_has_a_view(name):
+    assert "diagram" in views_of(MANIFOLDS[name](3))
+
+
+def test_columns_of_a_table_colour_nodes(tmp_path, shown):
+    embedding = shown[0].embedding
+    table = pl.DataFrame({"gene": ["gene1", "gene2", "nobody"], "size": [1.5, None, 3.0], "kind": ["a", "b", "c"]})
+    for ending, write in ((".tsv", lambda f: table.write_csv(f, separator="\t")), (".parquet", table.write_parquet)):
+        write(file := tmp_path / f"nodes{ending}")
+        size, kind = colours.read_columns(file, embedding)
+        assert (size.label, kind.label) == ("size", "kind")
+        assert size.values[1] == 1.5
+        assert np.isnan(size.values[[0, 2, 3]]).all()
+        assert kind.categories == ["a", "b"]
+        assert kind.values[:4].tolist() == [colours.CATEGORIES, 0, 1, colours.CATEGORIES]
+    (other := tmp_path / "other.csv").write_text("a,b\nx,1\n")
+    with pytest.raises(ValueError, match=r"other\.csv: its first column, 'a', names no node"):
+        colours.read_columns(other, embedding)
+    (one := tmp_path / "one.csv").write_text("a\nx\n")
+    with pytest.raises(ValueError, match="there is one column"):
+        colours.read_columns(one, embedding)
+
+
+def test_components_are_weak_and_largest_first(shown):
+    import networkx as nx
+
+    known = shown[1].known
+    graph = nx.Graph(known.pairs.tolist())
+    graph.add_nodes_from(range(known.num_nodes))
+    sizes = sorted(map(len, nx.connected_components(graph)), reverse=True)
+    assert np.bincount(colours.components(known)).tolist() == sizes
+
+
+def test_one_program_serves_all_nodes(answers):
+    answers.node(1, 20)
+    answers.pair(1, 2)
+    before = _compilations(answers)
+    for i in range(0, 60, 7):
+        answers.node(i, 5 + i % 3)
+        answers.pair(i, 59 - i)
+    assert _compilations(answers) == before
+
+
+def _compilations(answers) -> int:
+    from timelike import predict
+    from timelike.explore.answers import _parts
+    from timelike.plot.selection import look
+
+    return sum(f._cache_size() for f in (predict.of_node, _parts, look))
