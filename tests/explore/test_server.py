@@ -5,8 +5,7 @@ import socket
 
 import numpy as np
 import pytest
-from conftest import LOCAL
-from starlette.testclient import TestClient
+from conftest import LOCAL, Client
 
 from timelike.explore.guard import COOKIE, host_names, is_loopback
 from timelike.explore.page import assets
@@ -124,7 +123,7 @@ def test_every_answer_says_what_the_page_may_do(client):
 
 def test_other_machines_need_the_token(shown):
     app = application(shown[:1], "0.0.0.0", "secret")
-    client = TestClient(app, base_url="http://192.0.2.7:8000", follow_redirects=False)
+    client = Client(app, "http://192.0.2.7:8000")
     assert client.get(NODE).status_code == client.get("/").status_code == 401
     assert client.get("/?token=wrong").status_code == 401
     assert client.get(NODE, headers={"host": "evil.example:8000"}).status_code == 421

@@ -24,8 +24,8 @@ from timelike.plot.selection import look
 
 #: The most rows of a list, of names in one answer, of search results, of characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
-#: All lists of a node are looked at together, filled up to this size: one program for all nodes.
-LOOKED_AT = 4 * MOST_ROWS + 112
+#: All lists of a node are looked at together, filled up to one of these sizes: two programs for all nodes.
+LOOKED_AT = (128, 6 * MOST_ROWS)
 #: Of larger graphs the likeliest missing edges take too long to wait for.
 MOST_FOR_ALL_PAIRS = 10_000
 
@@ -101,13 +101,14 @@ class Answers:
         for side, incoming in (("targets", False), ("sources", True)):
             scores = self._scores(number, incoming)
             mine = self._known_of(number, incoming)
+            best = predict.best_of(scores, most + len(mine), np.array([number]))
             known = mine[np.argsort(-scores[mine], kind="stable")]
             sides[side] = {
-                "all": predict.best_of(scores, most, np.array([number])),
-                "new": predict.best_of(scores, most, np.append(mine, number)),
+                "all": best[:most],
+                "new": best[~np.isin(best, mine)][:most],
                 "known": known[:MOST_ROWS],
                 "scores": scores,
-                "total": len(known),
+                "mine": set(mine.tolist()),
             }
         turns = self._turns(number, sides)
         point = self.embedding.points[number]
@@ -120,7 +121,7 @@ class Answers:
         }
 
     def _lists(self, lists: dict[str, Any], turns: dict[int, int]) -> dict[str, Any]:
-        known = {int(i) for i in lists["known"]}
+        known = lists["mine"]
         rows = {}
         for kind in ("all", "new", "known"):
             ids = lists[kind].tolist()
@@ -129,7 +130,7 @@ class Answers:
                 {"id": i, "name": self.name(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
                 for i, p in zip(ids, prob, strict=True)
             ]
-        return {**rows, "total": lists["total"]}
+        return {**rows, "total": len(known)}
 
     def _turns(self, number: int, sides: dict[str, Any]) -> dict[str, dict[int, int]]:
         """Which image of the target stands for each edge that can be drawn, on a circle of time."""
@@ -139,7 +140,8 @@ class Answers:
         targets, sources = ends["targets"], ends["sources"]
         s = np.concatenate([np.full(len(targets), number), sources])
         t = np.concatenate([targets, np.full(len(sources), number)])
-        turns = np.asarray(look(self.embedding.model, *self._rows(s, t, LOOKED_AT))[1]).tolist()
+        size = next(size for size in LOOKED_AT if len(s) <= size)
+        turns = np.asarray(look(self.embedding.model, *self._rows(s, t, size))[1]).tolist()
         cut = len(targets)
         return {
             "targets": dict(zip(targets.tolist(), turns[:cut], strict=True)),
@@ -150,29 +152,27 @@ class Answers:
 
     def pair(self, source: int, target: int) -> dict[str, Any]:
         """How likely an edge is each way, where it stands in the rankings, and why."""
-        ways = [self._one_way(source, target), self._one_way(target, source)]
+        forward = self._one_way(source, target)
+        if source != target:
+            out, into = self._scores(source, False), self._scores(target, True)
+            forward["among_targets"] = self._place(out, target, source, self._known_of(source, False))
+            forward["among_sources"] = self._place(into, source, target, self._known_of(target, True))
         return {
-            "forward": ways[0],
-            "backward": ways[1],
+            "forward": {**forward, "why": self._why(source, target)},
+            "backward": self._one_way(target, source),
             "calibration": self.embedding.info.get("calibration"),
         }
 
     def _one_way(self, source: int, target: int) -> dict[str, Any]:
-        scores = self._scores(source, False)
-        raw = scores[target]
-        known = bool(self.known.has_edges(np.array([source]), np.array([target]))[0])
-        found: dict[str, Any] = {
+        s, t = np.array([source]), np.array([target])
+        raw = predict.listed(self.embedding.model, self.embedding.points, s, t)
+        return {
             "source": {"id": source, "name": self.name(source)},
             "target": {"id": target, "name": self.name(target)},
-            "p": float(np.exp(self._calibrated(raw[None])[0])),
-            "model": float(np.exp(raw)),
-            "known": known,
+            "p": float(np.exp(self._calibrated(raw)[0])),
+            "model": float(np.exp(raw[0])),
+            "known": bool(self.known.has_edges(s, t)[0]),
         }
-        if source != target:
-            found["among_targets"] = self._place(scores, target, source, self._known_of(source, False))
-            into = self._scores(target, True)
-            found["among_sources"] = self._place(into, source, target, self._known_of(target, True))
-        return {**found, "why": self._why(source, target)}
 
     def _place(self, scores: np.ndarray, other: int, own: int, known: np.ndarray) -> dict[str, float]:
         """The place of a node, from 1, among all that are not known edges, as in `ranking.rank_targets`."""
@@ -225,7 +225,8 @@ class Answers:
 
     def warm_up(self) -> None:
         """Compile what the first visitor would wait for."""
-        self.node(0)
+        for most in (1, MOST_ROWS):
+            self.node(0, most)
         self.pair(0, min(1, self.picture.count - 1))
 
     # Numbers

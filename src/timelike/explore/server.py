@@ -159,6 +159,7 @@ def listen(host: str, port: int) -> socket.socket:
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))
+        sock.listen(128)  # who comes before the server runs waits
     except (OSError, OverflowError) as error:
         sock.close()
         raise OSError(

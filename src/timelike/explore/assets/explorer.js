@@ -5,7 +5,7 @@ import { save, savePng, saveSvg } from "timelike/files.js";
 import { LABELS } from "timelike/layouts.js";
 import { Pane } from "timelike/pane.js";
 import { PairPanel, modelPanel, nodePanel } from "timelike/panel.js";
-import { NameField, digits, make } from "timelike/parts.js";
+import { NameField, complaint, digits, make } from "timelike/parts.js";
 import { Replay } from "timelike/replay.js";
 
 const $ = (id) => document.getElementById(id);
@@ -26,8 +26,8 @@ export class Explorer {
     this.models.forEach((about, m) => {
       this.names[m] = new Map(about.labels);
       const pane = new Pane($("panes"), about, this.options, { choose: (id) => this.chooseNumber(m, id), name: (id) => this.name(m, id) });
-      if (this.models.length > 1) pane.element.prepend(make("p", { class: "pane-title" }, about.title));
-      pane.element.append(make("div", { class: "legend" }));
+      const title = this.models.length > 1 ? make("p", { class: "pane-title" }, about.title) : null;
+      pane.element.append(make("div", { class: "pane-head" }, title, make("div", { class: "legend" })));
       this.panes.push(pane);
     });
     this._controls(first);
@@ -153,7 +153,7 @@ export class Explorer {
   /** Choose a node by name, in every model that has it. */
   async choose(name) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
-    const found = await Promise.allSettled(this.models.map((_, m) => this.source.node(m, this._given(name))));
+    const found = await Promise.allSettled(this.models.map((_, m) => this.source.node(m, String(name))));
     if (turn !== this.turn) return;
     if (found.every((x) => x.reason)) { this._unknown(found[0].reason); return; }
     this.say("");
@@ -166,16 +166,10 @@ export class Explorer {
     $("panel").scrollTop = 0;
   }
 
-  _given(name) { return String(name); }
-
   _unknown(error) {
-    if (!error.near) return;
-    this.say("");
-    const { complaint } = this;
-    import("timelike/parts.js").then((parts) => {
-      $("node").replaceChildren(parts.complaint(error, (other) => this.choose(other)));
-      this.showTab("node");
-    });
+    if (!error.near) return; // the server has stopped, which is said elsewhere
+    $("node").replaceChildren(complaint(error, (other) => this.choose(other)));
+    this.showTab("node");
   }
 
   chooseNothing() {

@@ -3,7 +3,7 @@
 import { FUTURE, PAST, css } from "timelike/colours.js";
 import { toScreen } from "timelike/matrix.js";
 
-const ARROWS = 60;
+const ARROWS = 60, LIKELY = 6;
 
 /** Draw everything but the points of a pane. */
 export function drawInk(pen, pane, { cone, labels }) {
@@ -24,42 +24,44 @@ function drawCone(pen, pane, at, id) {
   const draw = () => {
     for (const [outlines, colour] of [[past, PAST], [future, FUTURE]])
       outlines.forEach((outline, k) => {
-        const area = filled && (pane.layout.name === "diagram" || k === 0);
-        pen.line(outline.map(at), { stroke: colour, width: filled ? 1 : 2, alpha: filled ? 0.55 : 0.9, fill: area ? colour : null, fillAlpha: 0.13 });
+        const line = outline.map(at), flat = pane.layout.name === "diagram";
+        if (filled && (flat || k === 0)) pen.line(line, { fill: colour, fillAlpha: 0.14 });
+        const stroked = flat ? [line[1], line[0], line[2]] : line; // the far side is no boundary
+        pen.line(stroked, { stroke: colour, width: filled ? 1.25 : 2, alpha: filled ? 0.8 : 0.9 });
       });
   };
-  const { period } = pane.layout;
+  const { period, about: { wall } } = pane.layout;
   if (pane.layout.name !== "diagram" || !period) return draw();
-  const top = at([0, period / 2, 0]).y, bottom = at([0, -period / 2, 0]).y;
-  return pen.clip(0, top, pen.width, bottom - top, draw);
+  const side = wall ?? 99 * period, from = at([-side, period / 2, 0]), to = at([side, -period / 2, 0]);
+  return pen.clip(from.x, from.y, to.x - from.x, to.y - from.y, draw);
 }
 
 /** Known edges as lines, predicted ones dashed; out of the node towards its future, into it from its past. */
 function drawEdges(pen, pane, at, look) {
   const { chosen, layout, table } = pane, me = chosen.id;
   for (const [side, colour] of [["sources", PAST], ["targets", FUTURE]]) {
-    const { known, new: likely } = chosen[side];
-    for (const row of [...likely.slice(0, 10), ...known.slice(0, ARROWS)]) {
+    const { known, new: likely } = chosen[side], few = known.length < 12;
+    for (const row of [...likely.slice(0, LIKELY), ...known.slice(0, ARROWS)]) {
       const [a, b] = side === "targets" ? [me, row.id] : [row.id, me];
       const lines = layout.path(table, a, b, row.turns).map((line) => line.map(at));
-      for (const line of lines) pen.line(line, { stroke: colour, width: row.known ? 2 : 1.5, alpha: row.known ? 0.95 : 0.8, dash: row.known ? [] : [4, 4] });
-      arrow(pen, lines.at(-1), colour);
+      for (const line of lines) pen.line(line, { stroke: colour, width: row.known && few ? 1.8 : 1.2, alpha: 0.85, dash: row.known ? [] : [4, 4] });
+      arrow(pen, lines.at(-1), colour, few ? 9 : 6);
     }
   }
   const spot = (id, radius, ring) => pen.dot(at(layout.of(table, id)), radius, { fill: pane.scale.of(id), stroke: ring, width: 1.5 });
-  for (const side of ["sources", "targets"]) for (const row of [...chosen[side].new.slice(0, 10), ...chosen[side].known.slice(0, ARROWS)]) spot(row.id, 4.5, look.halo);
+  for (const side of ["sources", "targets"]) for (const row of [...chosen[side].new.slice(0, LIKELY), ...chosen[side].known.slice(0, ARROWS)]) spot(row.id, 4.5, look.halo);
   pen.dot(at(layout.of(table, me)), 8, { fill: null, stroke: look.text, width: 2 });
   spot(me, 5.5, look.halo);
 }
 
-function arrow(pen, line, colour) {
+function arrow(pen, line, colour, size) {
   if (!line || line.length < 2) return;
   const tip = line.at(-1);
   let k = line.length - 2;
   while (k > 0 && Math.hypot(tip.x - line[k].x, tip.y - line[k].y) < 10) k -= 1;
   const angle = Math.atan2(tip.y - line[k].y, tip.x - line[k].x), back = 6;
   const end = { x: tip.x - back * Math.cos(angle), y: tip.y - back * Math.sin(angle) };
-  const side = (turn) => ({ x: end.x - 9 * Math.cos(angle + turn), y: end.y - 9 * Math.sin(angle + turn) });
+  const side = (turn) => ({ x: end.x - size * Math.cos(angle + turn), y: end.y - size * Math.sin(angle + turn) });
   pen.line([end, side(0.42), side(-0.42), end], { fill: colour });
 }
 

@@ -35,7 +35,7 @@ export class Layout {
       const points = this.guides().flat();
       return [0, 1, 2].map((k) => extent(points.map((p) => p[k])));
     }
-    const time = period ? [-period / 2, period / 2] : extent(column(0), 0.06);
+    const time = extent(column(0), 0.06);
     if (name === "space") {
       const sides = [extent(column(1), 0.06), extent(column(2), 0.06)];
       return [...sides, time];
@@ -47,7 +47,7 @@ export class Layout {
       }))) + 0.01);
       return [[-radius, radius], [-radius, radius]];
     }
-    return [about.wall ? [-1.02 * about.wall, 1.02 * about.wall] : extent(column(1), 0.06), time];
+    return [extent(column(1), 0.06), time];
   }
 
   /** x, y, z of a node with these numbers. */
@@ -130,21 +130,21 @@ export class Layout {
 
   /** The outlines of a node's future and past; `filled` if they are areas. */
   cone(table, i) {
-    const { light, period } = this.about, none = { future: [], past: [], filled: false };
+    const { light } = this.about, none = { future: [], past: [], filled: false };
     if (!light && this.name !== "polar") return none;
     const [time, space, second, depth] = table.subarray(4 * i, 4 * i + 4);
     const ways = [1, -1].map((way) => {
       if (this.name === "diagram") return this._triangles(space, time, way);
       if (this.name === "rolled") return this._rays(space, time, way);
       if (this.name === "polar") return this._polarRays(depth, time, way);
-      return this.name === "space" && !this.about.wall && !period ? this._wide(space, second, time, way) : [];
+      return this.name === "space" && !this.about.wall ? this._wide(space, second, time, way) : [];
     });
     return { future: ways[0], past: ways[1], filled: this.name === "diagram" || this.name === "space" };
   }
 
   _triangles(space, time, way) {
     const { period } = this;
-    const height = period ? period / 2 : 4 * Math.max(...this.limits.map(([a, b]) => b - a));
+    const height = period ? period / 2 : 40 * Math.max(...this.limits.map(([a, b]) => b - a));
     const triangle = [[space, time], [space + height, time + way * height], [space - height, time + way * height]];
     return (period ? [-1, 0, 1] : [0]).map((k) => triangle.map(([x, t]) => [x, t + k * (period ?? 0), 0]));
   }
@@ -164,7 +164,7 @@ export class Layout {
 
   /** The cone |Δx| = ±Δt over two directions of space: its far circle and a few rays. */
   _wide(space, second, time, way) {
-    const height = Math.min(0.45 * (this.limits[2][1] - this.limits[2][0]), 1.2 * this.reach);
+    const height = Math.min(0.45 * (this.limits[2][1] - this.limits[2][0]), (this.period ?? Infinity) / 2);
     const rim = between(0, 2 * Math.PI, 48).map((a) =>
       [space + height * Math.cos(a), second + height * Math.sin(a), time + way * height]);
     const rays = rim.filter((_, k) => k % 6 === 0).map((p) => [[space, second, time], p]);
@@ -193,8 +193,9 @@ export class Layout {
       const floor = [[x0, y0, t0], [x1, y0, t0], [x1, y1, t0], [x0, y1, t0], [x0, y0, t0]];
       return [floor, [[x0, y0, t0], [x0, y0, t1]]];
     }
-    const walls = about.wall ? [-about.wall, about.wall].map((x) => [[x, this.limits[1][0], 0], [x, this.limits[1][1], 0]]) : [];
-    const cuts = period ? [-period / 2, period / 2].map((t) => [[this.limits[0][0] - 9 * period, t, 0], [this.limits[0][1] + 9 * period, t, 0]]) : [];
+    const walls = about.wall ? [-about.wall, about.wall].map((x) => [[x, -period / 2, 0], [x, period / 2, 0]]) : [];
+    const side = about.wall ?? 9 * period;
+    const cuts = period ? [-period / 2, period / 2].map((t) => [[-side, t, 0], [side, t, 0]]) : [];
     return [...walls, ...cuts];
   }
 

@@ -96,8 +96,8 @@ class One {
         })),
       },
     };
-    if (a === b) return found;
-    return { ...found, among_targets: place(out, b, a, this.out[a]), among_sources: place(into, a, b, this.into[b]) };
+    if (a !== b) Object.assign(found, { among_targets: place(out, b, a, this.out[a]), among_sources: place(into, a, b, this.into[b]) });
+    return found;
   }
 }
 

@@ -74,7 +74,7 @@ export class Pane {
 
   fit() {
     const { width, height } = this.size();
-    this.camera.fit(this.layout.limits, width, height, this.layout.name === "diagram" ? this.margins : { left: 20, right: 20, top: 20, bottom: 20 });
+    this.camera.fit(this.layout.limits, width, height, this.layout.name === "diagram" ? this.margins : { left: 20, right: 20, top: 20, bottom: 44 });
     this.draw();
   }
 

@@ -46,7 +46,7 @@ export function nodePanel(holder, found, state, act) {
     make("p", { class: "sub" }, facts.join(" · ")),
     ...(tabs ? [tabs] : []),
     make("div", { class: "actions" },
-      make("button", { type: "button", onclick: () => act.from(one.name) }, "Check an edge from here"),
+      make("button", { type: "button", onclick: () => act.from(one.name) }, "Check an edge"),
       make("button", { type: "button", onclick: act.table }, "TSV"),
       make("label", { class: "check" }, make("input", { type: "checkbox", id: "only-new", checked: state.onlyNew, onchange: (event) => act.onlyNew(event.target.checked) }), " only new")),
     side("Likely targets", "targets", one, state, act),
