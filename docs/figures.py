@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import screenshots
 from PIL import Image
 
 import timelike as tl
@@ -50,7 +51,10 @@ def cycle_closing(file: Path, frames: int = 48, width: float = 4.2, dpi: int = 1
     model = tl.Model(cylinder, tl.likelihoods.TripleFermiDirac())
     seen = []
     tl.train(
-        graph, model, tl.Config(epochs=150, batch_size=2), on_epoch=lambda _, points: seen.append(points.copy())
+        graph,
+        model,
+        tl.Config(epochs=150, batch_size=2),
+        on_epoch=lambda _, points: seen.append(points.copy()),
     )
     epochs = np.unique(np.linspace(0, 1, frames) ** 1.3 * (len(seen) - 1)).round().astype(int)
     pictures = []
@@ -90,3 +94,5 @@ if __name__ == "__main__":
     run("gallery.md")
     if os.environ.get("TIMELIKE_DATA"):  # not of the excerpt
         run("tutorial.md")
+        if shutil.which("chromium"):
+            screenshots.main()

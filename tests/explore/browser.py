@@ -6,14 +6,23 @@ import socket
 import threading
 from collections.abc import Iterator
 
+import pytest
 import uvicorn
 
 from timelike.explore.server import application
 
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --use-angle=swiftshader --enable-unsafe-swiftshader"
-).split()
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-angle=swiftshader",  # WebGL in software
+    "--enable-unsafe-swiftshader",
+]
 #: Milliseconds: other programs may have the processor for a while.
 PATIENCE = 120_000
 
@@ -23,12 +32,20 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
+NEEDS_BROWSER = [
+    pytest.mark.long,
+    pytest.mark.skipif(chromium() is None, reason="needs Chromium: apt-get install chromium"),
+]
+
+
 class Served(uvicorn.Server):
     """A server in a thread, at `address`, until `stop`."""
 
     def __init__(self, models):
         super().__init__(
-            uvicorn.Config(application(models), log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1)
+            uvicorn.Config(
+                application(models), log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1
+            )
         )
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
@@ -51,14 +68,16 @@ def serving(models) -> Iterator[Served]:
 
 
 @contextlib.contextmanager
-def browsing(path: str, **options) -> Iterator:
-    """A fresh browser; a message on its console that is an error fails the test."""
+def browsing() -> Iterator:
+    """A fresh browser."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=PATIENCE)
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=PATIENCE)
         try:
-            context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True, **options)
+            context = browser.new_context(
+                viewport={"width": 1280, "height": 720}, accept_downloads=True, **options
+            )
             context.set_default_timeout(PATIENCE)
             yield context
         finally:

@@ -4,6 +4,7 @@ import asyncio
 
 import httpx
 import pytest
+from browser import browsing
 from small_models import make
 
 from timelike.explore.answers import Answers
@@ -48,3 +49,9 @@ def answers(shown) -> Answers:
 @pytest.fixture(scope="session")
 def client(shown) -> Client:
     return Client(application(shown))
+
+
+@pytest.fixture(scope="session")
+def context():
+    with browsing() as found:
+        yield found

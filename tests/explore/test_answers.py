@@ -57,7 +57,9 @@ def test_a_node_with_itself_has_no_place(answers):
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 def test_the_factors_make_the_probability(likelihood):
     model = Model(MANIFOLDS["cylindrical-minkowski"](3), LIKELIHOODS[likelihood]())
-    separation = model.separation(np.array([0.1, 0.2, 0.0], np.float32), np.array([0.6, 0.0, 0.1], np.float32))
+    separation = model.separation(
+        np.array([0.1, 0.2, 0.0], np.float32), np.array([0.6, 0.0, 0.1], np.float32)
+    )
     log = {name: np.asarray(x, float) for name, x in model.likelihood.factors(separation).items()}
     made = {
         "F": lambda: log["F"],
@@ -127,8 +129,13 @@ def test_every_manifold_has_a_view(name):
 
 def test_columns_of_a_table_colour_nodes(tmp_path, shown):
     embedding = shown[0].embedding
-    table = pl.DataFrame({"gene": ["gene1", "gene2", "nobody"], "size": [1.5, None, 3.0], "kind": ["a", "b", "c"]})
-    for ending, write in ((".tsv", lambda f: table.write_csv(f, separator="\t")), (".parquet", table.write_parquet)):
+    table = pl.DataFrame(
+        {"gene": ["gene1", "gene2", "nobody"], "size": [1.5, None, 3.0], "kind": ["a", "b", "c"]}
+    )
+    for ending, write in (
+        (".tsv", lambda f: table.write_csv(f, separator="\t")),
+        (".parquet", table.write_parquet),
+    ):
         write(file := tmp_path / f"nodes{ending}")
         size, kind = colours.read_columns(file, embedding)
         assert (size.label, kind.label) == ("size", "kind")
@@ -157,16 +164,16 @@ def test_components_are_weak_and_largest_first(shown):
 def test_one_program_serves_all_nodes(answers):
     answers.node(1, 20)
     answers.pair(1, 2)
-    before = _compilations(answers)
+    before = _compilations()
     for i in range(0, 60, 7):
         answers.node(i, 5 + i % 3)
         answers.pair(i, 59 - i)
-    assert _compilations(answers) == before
+    assert _compilations() == before
 
 
-def _compilations(answers) -> int:
+def _compilations() -> int:
     from timelike import predict
-    from timelike.explore.answers import _parts
+    from timelike.explore.answers import _from_and_to, _parts
     from timelike.plot.selection import look
 
-    return sum(f._cache_size() for f in (predict.of_node, _parts, look))
+    return sum(f._cache_size() for f in (predict._listed, _from_and_to, _parts, look))

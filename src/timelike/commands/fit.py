@@ -61,7 +61,7 @@ class Fit:
     """Continue an interrupted run, kept in the folder MODEL.checkpoint until it is done."""
 
     snapshots: Annotated[int | None, optional("N")] = None
-    """Train once more in the end, and keep N epochs with the model: `timelike explore` shows how it came about."""
+    """Train once more in the end, and keep N epochs with the model, for the replay of `timelike explore`."""
 
     json: bool = False
     """Print the result as JSON."""

@@ -51,6 +51,7 @@ class Answers:
         self._into = self.known.sources[order]
         self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
+        self._model = jax.tree.map(jnp.asarray, self.embedding.model)  # on the device, once
         self._texts: list[str] | None = None
         self._coordinates = coordinate_names(self.embedding.model.manifold)
 
@@ -98,8 +99,8 @@ class Answers:
     def node(self, number: int, most: int = 20) -> dict[str, Any]:
         """Where a node lies, its known edges, and its likeliest edges, known ones among them and without."""
         sides = {}
-        for side, incoming in (("targets", False), ("sources", True)):
-            scores = self._scores(number, incoming)
+        both = self._scores(number, number)
+        for side, incoming, scores in (("targets", False, both[0]), ("sources", True, both[1])):
             mine = self._known_of(number, incoming)
             best = predict.best_of(scores, most + len(mine), np.array([number]))
             known = mine[np.argsort(-scores[mine], kind="stable")]
@@ -141,7 +142,7 @@ class Answers:
         s = np.concatenate([np.full(len(targets), number), sources])
         t = np.concatenate([targets, np.full(len(sources), number)])
         size = next(size for size in LOOKED_AT if len(s) <= size)
-        turns = np.asarray(look(self.embedding.model, *self._rows(s, t, size))[1]).tolist()
+        turns = np.asarray(look(self._model, *self._rows(s, t, size))[1]).tolist()
         cut = len(targets)
         return {
             "targets": dict(zip(targets.tolist(), turns[:cut], strict=True)),
@@ -154,7 +155,7 @@ class Answers:
         """How likely an edge is each way, where it stands in the rankings, and why."""
         forward = self._one_way(source, target)
         if source != target:
-            out, into = self._scores(source, False), self._scores(target, True)
+            out, into = self._scores(source, target)
             forward["among_targets"] = self._place(out, target, source, self._known_of(source, False))
             forward["among_sources"] = self._place(into, source, target, self._known_of(target, True))
         return {
@@ -165,7 +166,7 @@ class Answers:
 
     def _one_way(self, source: int, target: int) -> dict[str, Any]:
         s, t = np.array([source]), np.array([target])
-        raw = predict.listed(self.embedding.model, self.embedding.points, s, t)
+        raw = predict.listed(self._model, self.embedding.points, s, t)
         return {
             "source": {"id": source, "name": self.name(source)},
             "target": {"id": target, "name": self.name(target)},
@@ -185,7 +186,7 @@ class Answers:
     def _why(self, source: int, target: int) -> dict[str, Any]:
         """s², Δt and the factors of the likelihood for every image of the target."""
         p, q = self._rows(np.array([source]), np.array([target]), 1)
-        interval, time, log_prob, factors = jax.device_get(_parts(self.embedding.model, p[0], q[0]))
+        interval, time, log_prob, factors = jax.device_get(_parts(self._model, p[0], q[0]))
         middle = len(time) // 2
         images = [
             {
@@ -231,8 +232,9 @@ class Answers:
 
     # Numbers
 
-    def _scores(self, number: int, incoming: bool) -> np.ndarray:
-        return np.asarray(predict.of_node(self.embedding.model, self._columns, number, incoming=incoming))
+    def _scores(self, source: int, target: int) -> np.ndarray:
+        """log-probabilities of the edges from `source` to all nodes, and from all nodes to `target`."""
+        return np.asarray(_from_and_to(self._model, self._columns, source, target))
 
     def _calibrated(self, log_prob: np.ndarray) -> np.ndarray:
         found = self.embedding.calibration
@@ -252,6 +254,12 @@ class Answers:
 def _cell(name: str) -> str:
     """A name that keeps to its field of a table."""
     return " ".join(name.split())
+
+
+@jax.jit
+def _from_and_to(model: Model, columns: Any, source: int, target: int) -> Any:
+    out = predict.of_node(model, columns, source)
+    return jnp.stack([out, predict.of_node(model, columns, target, incoming=True)])
 
 
 @jax.jit

@@ -41,10 +41,8 @@ export class Layout {
       return [...sides, time];
     }
     if (name === "disk") {
-      const radius = Math.min(1.04, 1.1 * Math.sqrt(Math.max(...column(1).map((x, i) => {
-        const [a, b] = this._disk(x, column(0)[i]);
-        return a * a + b * b;
-      }))) + 0.01);
+      const times = column(0), outer = extent(column(1).map((x, i) => Math.hypot(...this._disk(x, times[i]))))[1];
+      const radius = Math.min(1.04, 1.1 * outer + 0.01);
       return [[-radius, radius], [-radius, radius]];
     }
     return [extent(column(1), 0.06), time];

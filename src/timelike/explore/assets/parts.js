@@ -56,15 +56,15 @@ export class NameField {
   async complete() {
     const turn = (this.turn += 1), text = this.value;
     const rows = text ? await this.search(text).catch(() => []) : [];
-    if (turn !== this.turn) return;
-    this.rows = rows;
+    if (turn !== this.turn || document.activeElement !== this.input) return;
+    this.rows = rows.length === 1 && rows[0].name === text ? [] : rows;
     this.at = -1;
-    this.list.replaceChildren(...rows.map((row, i) => make("li", {
+    this.list.replaceChildren(...this.rows.map((row, i) => make("li", {
       role: "option", id: `${this.list.id}-${i}`, "aria-selected": "false", textContent: row.name,
       onpointerdown: (event) => { event.preventDefault(); this.take(row.name); },
     })));
-    this.list.hidden = !rows.length;
-    this.input.setAttribute("aria-expanded", String(rows.length > 0));
+    this.list.hidden = !this.rows.length;
+    this.input.setAttribute("aria-expanded", String(this.rows.length > 0));
   }
 
   key(event) {
