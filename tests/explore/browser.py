@@ -75,9 +75,7 @@ def browsing() -> Iterator:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=PATIENCE)
         try:
-            context = browser.new_context(
-                viewport={"width": 1280, "height": 720}, accept_downloads=True, **options
-            )
+            context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True)
             context.set_default_timeout(PATIENCE)
             yield context
         finally:

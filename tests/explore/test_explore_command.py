@@ -13,7 +13,7 @@ from timelike.trained_on import TrainedOn
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    shown, folder = make(nodes=12, edges=30), tmp_path_factory.mktemp("explore") / "model"
+    shown, folder = make(), tmp_path_factory.mktemp("explore") / "model"
     shown.embedding.save(folder, TrainedOn(shown.known))
     return folder
 

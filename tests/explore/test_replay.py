@@ -7,6 +7,8 @@ import timelike as tl
 from timelike.replay import Replay, record
 from timelike.trained_on import TrainedOn
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def run():

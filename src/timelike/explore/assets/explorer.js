@@ -2,7 +2,7 @@
 
 import { kindColour, viridis, hex } from "timelike/colours.js";
 import { save, savePng, saveSvg } from "timelike/files.js";
-import { LABELS } from "timelike/layouts.js";
+import { LABELS, Layout } from "timelike/layouts.js";
 import { Pane } from "timelike/pane.js";
 import { PairPanel, modelPanel, nodePanel } from "timelike/panel.js";
 import { NameField, complaint, digits, make } from "timelike/parts.js";
@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
 
 export class Explorer {
   constructor(source, say) {
-    Object.assign(this, { source, say, panes: [], chosen: [], names: [], options: { edges: false, cone: true, labels: true }, state: { which: 0, onlyNew: false } });
+    Object.assign(this, { source, say, panes: [], chosen: [], names: [], options: { edges: false, cone: true, labels: true, stretch: false }, state: { which: 0, onlyNew: false } });
   }
 
   async start() {
@@ -46,7 +46,9 @@ export class Explorer {
     const { label, categories } = this.models[m].colours[0];
     pane.setColour(label, values, categories);
     pane.setView(this.viewOf(m, this.view));
+    if (new Layout("diagram", this.models[m], table).thin) this.options.stretch = $("stretch").checked = true;
     pane.resize();
+    pane.fit();
     pane.drawNow();
     this._legend(pane);
   }
@@ -74,6 +76,7 @@ export class Explorer {
     $("edges").disabled = !drawn;
     if (!drawn) $("edges").parentElement.title = first.edges ? "too many to draw; those of a chosen node are drawn" : "the model was saved without its edges";
     $("cone").disabled = !this.models.some((m) => m.light || m.views.includes("polar"));
+    $("stretch").onchange = () => { this.options.stretch = $("stretch").checked; this.panes.forEach((pane) => pane.fit()); };
     $("fit").onclick = () => this.panes.forEach((pane) => pane.fit());
     this._exports();
   }
@@ -189,7 +192,10 @@ export class Explorer {
     this._pressView();
   }
 
-  _pressView() { for (const button of $("views").children) button.setAttribute("aria-pressed", String(button.dataset.view === this.view)); }
+  _pressView() {
+    for (const button of $("views").children) button.setAttribute("aria-pressed", String(button.dataset.view === this.view));
+    $("stretch").parentElement.hidden = this.view !== "diagram";
+  }
 
   async setColour(label) {
     await Promise.all(this.panes.map(async (pane, m) => {
@@ -225,7 +231,7 @@ export class Explorer {
     return {
       ...views, "0": each((pane) => pane.fit()), "+": each((pane) => pane.zoom(1.25)), "=": each((pane) => pane.zoom(1.25)), "-": each((pane) => pane.zoom(0.8)),
       ArrowLeft: drag(40, 0), ArrowRight: drag(-40, 0), ArrowUp: drag(0, 40), ArrowDown: drag(0, -40),
-      e: tick("edges"), c: tick("cone"), l: tick("labels"), " ": () => this.replay?.toggle(), Escape: () => this.chooseNothing(),
+      e: tick("edges"), s: tick("stretch"), c: tick("cone"), l: tick("labels"), " ": () => this.replay?.toggle(), Escape: () => this.chooseNothing(),
     };
   }
 }

@@ -101,22 +101,22 @@ function steps(low, high, count) {
 }
 
 function seen(pane, width, height) {
-  const { x, y, scale } = pane.camera;
-  return { xs: [x - width / 2 / scale, x + width / 2 / scale], ys: [y - height / 2 / scale, y + height / 2 / scale] };
+  const { x, y, scale, across } = pane.camera;
+  return { xs: [x - width / 2 / across, x + width / 2 / across], ys: [y - height / 2 / scale, y + height / 2 / scale] };
 }
 
 function grid(pen, pane, look) {
-  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale } = pane.camera;
-  for (const v of steps(...xs, pen.width / 110).found) { const at = pen.width / 2 + (v - x) * scale; pen.line([{ x: at, y: 0 }, { x: at, y: pen.height }], { stroke: look.line, alpha: 0.55 }); }
+  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
+  for (const v of steps(...xs, pen.width / 110).found) { const at = pen.width / 2 + (v - x) * wide; pen.line([{ x: at, y: 0 }, { x: at, y: pen.height }], { stroke: look.line, alpha: 0.55 }); }
   for (const v of steps(...ys, pen.height / 80).found) { const at = pen.height / 2 - (v - y) * scale; pen.line([{ x: 0, y: at }, { x: pen.width, y: at }], { stroke: look.line, alpha: 0.55 }); }
 }
 
 function axes(pen, pane, look) {
-  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale } = pane.camera;
+  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
   const text = (v, digits) => v.toFixed(digits).replace("-", "−");
   const across = steps(...xs, pen.width / 110), up = steps(...ys, pen.height / 80);
   const style = { fill: look.quiet, size: 11, halo: look.halo };
-  for (const v of across.found) { const at = pen.width / 2 + (v - x) * scale; if (at > 60 && at < pen.width - 150) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
+  for (const v of across.found) { const at = pen.width / 2 + (v - x) * wide; if (at > 60 && at < pen.width - 150) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
   for (const v of up.found) { const at = pen.height / 2 - (v - y) * scale; if (at > 34 && at < pen.height - 30) pen.text(text(v, up.digits), { x: 10, y: at }, style); }
   pen.text(`${pane.about.axes[1]} ↑`, { x: 10, y: 16 }, { ...style, fill: look.text, size: 12 });
   pen.text(`${pane.about.axes[0]} →`, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });

@@ -14,6 +14,14 @@ const extent = (xs, pad = 0) => {
   return [low - room, high + room];
 };
 
+/** The range that nearly all lie in: a few far away do not make the rest small. */
+const body = (xs) => {
+  if (xs.length < 200) return extent(xs, 0.06);
+  const sorted = Float64Array.from(xs).sort(), at = (share) => sorted[Math.floor(share * (xs.length - 1))];
+  const room = 0.25 * (at(0.995) - at(0.005));
+  return extent([Math.max(sorted[0], at(0.005) - room), Math.min(sorted[xs.length - 1], at(0.995) + room)], 0.06);
+};
+
 /** One of the views of a model; `about` is what the server says of it, `table` its nodes. */
 export class Layout {
   constructor(name, about, table) {
@@ -35,17 +43,22 @@ export class Layout {
       const points = this.guides().flat();
       return [0, 1, 2].map((k) => extent(points.map((p) => p[k])));
     }
-    const time = extent(column(0), 0.06);
+    const time = body(column(0));
     if (name === "space") {
-      const sides = [extent(column(1), 0.06), extent(column(2), 0.06)];
-      return [...sides, time];
+      return [body(column(1)), body(column(2)), time];
     }
     if (name === "disk") {
       const times = column(0), outer = extent(column(1).map((x, i) => Math.hypot(...this._disk(x, times[i]))))[1];
       const radius = Math.min(1.04, 1.1 * outer + 0.01);
       return [[-radius, radius], [-radius, radius]];
     }
-    return [extent(column(1), 0.06), time];
+    return [body(column(1)), time];
+  }
+
+  /** Whether one scale for both axes would leave a thin line of a picture. */
+  get thin() {
+    const [wide, high] = this.limits.map(([a, b]) => b - a);
+    return this.name === "diagram" && (wide < 0.2 * high || high < 0.1 * wide);
   }
 
   /** x, y, z of a node with these numbers. */
@@ -162,7 +175,7 @@ export class Layout {
 
   /** The cone |Δx| = ±Δt over two directions of space: its far circle and a few rays. */
   _wide(space, second, time, way) {
-    const height = Math.min(0.45 * (this.limits[2][1] - this.limits[2][0]), (this.period ?? Infinity) / 2);
+    const height = Math.min(0.25 * (this.limits[2][1] - this.limits[2][0]), (this.period ?? Infinity) / 2);
     const rim = between(0, 2 * Math.PI, 48).map((a) =>
       [space + height * Math.cos(a), second + height * Math.sin(a), time + way * height]);
     const rays = rim.filter((_, k) => k % 6 === 0).map((p) => [[space, second, time], p]);

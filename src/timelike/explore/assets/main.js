@@ -7,7 +7,7 @@ import { Server } from "timelike/source.js";
 
 const KEYS = [
   ["/", "search for a node"], ["← ↑ → ↓", "move, or turn in 3-D"], ["+ −", "zoom"], ["0", "all in view"], ["1 … 5", "views"],
-  ["E", "edges"], ["C", "light cone"], ["L", "labels"], ["D", "dark or light"], ["Space", "play the training"], ["Esc", "choose nothing"], ["?", "this list"],
+  ["E", "edges"], ["C", "light cone"], ["L", "labels"], ["S", "stretch space"], ["D", "dark or light"], ["Space", "play the training"], ["Esc", "choose nothing"], ["?", "this list"],
 ];
 
 const stored = document.getElementById("data");

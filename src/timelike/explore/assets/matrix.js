@@ -18,33 +18,37 @@ export function toScreen(matrix, width, height, x, y, z = 0) {
   };
 }
 
-/** A map of the plane: one scale for both axes, so that light keeps its slope. */
+/** A map of the plane: one scale for both axes, so that light keeps its slope, unless x is stretched. */
 export class Flat {
-  constructor() { Object.assign(this, { x: 0, y: 0, scale: 1 }); }
+  constructor() { Object.assign(this, { x: 0, y: 0, scale: 1, stretch: 1 }); }
 
-  fit(limits, width, height, margins) {
-    const [[x0, x1], [y0, y1]] = limits;
+  fit(limits, width, height, margins, stretched) {
+    const [wide, high] = limits.map(([a, b]) => b - a || 1);
     const free = [width - margins.left - margins.right, height - margins.top - margins.bottom];
-    this.scale = Math.min(free[0] / (x1 - x0 || 1), free[1] / (y1 - y0 || 1));
-    this.x = (x0 + x1) / 2 - (margins.left - margins.right) / 2 / this.scale;
-    this.y = (y0 + y1) / 2 + (margins.top - margins.bottom) / 2 / this.scale;
+    const scales = [free[0] / wide, free[1] / high];
+    this.scale = stretched ? scales[1] : Math.min(...scales);
+    this.stretch = stretched ? scales[0] / scales[1] : 1;
+    this.x = (limits[0][0] + limits[0][1]) / 2 - (margins.left - margins.right) / 2 / this.across;
+    this.y = (limits[1][0] + limits[1][1]) / 2 + (margins.top - margins.bottom) / 2 / this.scale;
     this.home = this.scale;
   }
 
-  drag(dx, dy) { this.x -= dx / this.scale; this.y += dy / this.scale; }
+  /** Pixels to a unit of x. */
+  get across() { return this.scale * this.stretch; }
+
+  drag(dx, dy) { this.x -= dx / this.across; this.y += dy / this.scale; }
 
   zoom(factor, px, py, width, height) {
-    const scale = Math.min(Math.max(this.scale * factor, this.home / 4), this.home * 2000);
-    const ax = px - width / 2, ay = height / 2 - py;
-    this.x += ax / this.scale - ax / scale;
-    this.y += ay / this.scale - ay / scale;
-    this.scale = scale;
+    const change = Math.min(Math.max(this.scale * factor, this.home / 4), this.home * 2000) / this.scale;
+    this.x += ((px - width / 2) / this.across) * (1 - 1 / change);
+    this.y += ((height / 2 - py) / this.scale) * (1 - 1 / change);
+    this.scale *= change;
   }
 
   lookAt(point) { [this.x, this.y] = point; }
 
   matrix(width, height) {
-    const sx = (2 * this.scale) / width, sy = (2 * this.scale) / height;
+    const sx = (2 * this.across) / width, sy = (2 * this.scale) / height;
     return new Float32Array([sx, 0, 0, 0, 0, sy, 0, 0, 0, 0, 1, 0, -this.x * sx, -this.y * sy, 0, 1]);
   }
 }

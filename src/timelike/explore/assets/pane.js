@@ -38,7 +38,6 @@ export class Pane {
     this.layout = new Layout(name, this.about, this.home ?? this.table);
     this.camera = this.layout.deep ? this.orbit : this.flat;
     this._place();
-    this.caption.textContent = this.layout.notes().join(" · ");
     this.fit();
   }
 
@@ -74,7 +73,10 @@ export class Pane {
 
   fit() {
     const { width, height } = this.size();
-    this.camera.fit(this.layout.limits, width, height, this.layout.name === "diagram" ? this.margins : { left: 20, right: 20, top: 20, bottom: 44 });
+    const plain = this.layout.name === "diagram", margins = plain ? this.margins : { left: 20, right: 20, top: 20, bottom: 44 };
+    this.camera.fit(this.layout.limits, width, height, margins, plain && this.options.stretch);
+    const stretch = plain ? this.camera.stretch : 1, more = stretch > 1.02 || stretch < 0.98 ? [`space stretched ×${Number(stretch.toPrecision(2))}`] : [];
+    this.caption.textContent = [...this.layout.notes(), ...more].join(" · ");
     this.draw();
   }
 
