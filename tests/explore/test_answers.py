@@ -97,6 +97,8 @@ def test_the_likeliest_edges_are_those_of_the_embedding(shown, answers):
 def test_search_finds_beginnings_then_the_inside(answers):
     assert [x["name"] for x in answers.search("GENE1")][:3] == ["gene1", "gene10", "gene11"]
     assert [x["name"] for x in answers.search("ene59")] == ["gene59"]
+    assert [x["name"] for x in answers.search("gene7", 1)] == ["gene7"]
+    assert {x["name"] for x in answers.search("ne5", 50)} == {"gene5", *(f"gene5{i}" for i in range(10))}
     assert answers.search("  ") == answers.search("nobody") == []
     assert len(answers.search("gene", 5)) == 5
 

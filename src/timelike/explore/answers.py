@@ -6,6 +6,7 @@ All numbers are those of `Embedding`: the same programs, the same calibration, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -24,6 +25,8 @@ from timelike.plot.selection import look
 
 #: The most rows of a list, of names in one answer, of search results, of characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
+#: Of so many names that begin alike the shortest are found.
+MOST_LOOKED = 500
 #: All lists of a node are looked at together, filled up to one of these sizes: two programs for all nodes.
 LOOKED_AT = (128, 6 * MOST_ROWS)
 #: Of larger graphs the likeliest missing edges take too long to wait for.
@@ -52,7 +55,6 @@ class Answers:
         self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
         self._model = jax.tree.map(jnp.asarray, self.embedding.model)  # on the device, once
-        self._texts: list[str] | None = None
         self._coordinates = coordinate_names(self.embedding.model.manifold)
 
     # Names
@@ -74,21 +76,31 @@ class Answers:
 
     def search(self, text: str, most: int = 12) -> list[dict[str, Any]]:
         """Nodes whose names begin with a text, then those that hold it, whatever the case."""
-        wanted = text[:MOST_TEXT].casefold().strip()
+        wanted = " ".join(text[:MOST_TEXT].casefold().split())
         if not wanted:
             return []
-        if self._texts is None:
-            self._texts = [self.name(i).casefold() for i in range(self.picture.count)]
-        begin: list[tuple[int, int]] = []
-        inside: list[int] = []
-        for i, name in enumerate(self._texts):
-            if wanted in name:
-                if name.startswith(wanted):
-                    begin.append((len(name), i))
-                elif len(inside) < most:
-                    inside.append(i)
-        found = [i for _, i in sorted(begin)[:most]] + inside
-        return [{"id": i, "name": self.name(i)} for i in found[:most]]
+        begin = sorted(self._places(f"\n{wanted}", MOST_LOOKED), key=lambda i: (len(self.name(i)), i))
+        inside = self._places(wanted, 2 * most)
+        found = dict.fromkeys([*self._places(f"\n{wanted}\n", 1), *begin[:most], *inside])
+        return [{"id": i, "name": self.name(i)} for i in [*found][:most]]
+
+    def _places(self, text: str, most: int) -> list[int]:
+        """The first so many nodes in whose line of the list of names a text is found."""
+        names, starts = self._listed
+        found: list[int] = []
+        at = names.find(text)
+        while at >= 0 and len(found) < most:
+            node = int(np.searchsorted(starts, at + text.startswith("\n"), "right")) - 1
+            found.append(node)
+            at = names.find(text, int(starts[node + 1]) - 1)
+        return found
+
+    @cached_property
+    def _listed(self) -> tuple[str, np.ndarray]:
+        """All names in small letters, each after a line feed, as one text; and where each begins."""
+        texts = [self.name(i).casefold().replace("\n", " ") for i in range(self.picture.count)]
+        lengths = np.array([len(text) + 1 for text in texts])
+        return "\n".join(["", *texts, ""]), np.concatenate([[1], 1 + np.cumsum(lengths)])
 
     def names_of(self, numbers: Sequence[int]) -> list[str]:
         """The names of some nodes."""
@@ -228,6 +240,7 @@ class Answers:
         """Compile what the first visitor would wait for."""
         for most in (1, MOST_ROWS):
             self.node(0, most)
+        self.search("a")
         self.pair(0, min(1, self.picture.count - 1))
 
     # Numbers

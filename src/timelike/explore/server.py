@@ -64,15 +64,15 @@ class Explorer:
                 _node(model, asked, "source"), _node(model, asked, "target")
             ),
         }
-        return [
-            Route("/", self.page),
-            Route("/static/{name}", self.asset),
-            Route("/api/about", self._fixed(lambda: self.about)),
-            Route("/api/{model:int}/likeliest", self._likeliest),
-            Route("/api/{model:int}/predictions.tsv", self._table),
-            Route("/api/page.html", self._whole_page),
+        return [  # those that are asked most come first
             *(Route(f"/api/{{model:int}}/{name}", self._asked(ask, None)) for name, ask in plain.items()),
             *(Route(f"/api/{{model:int}}/{name}", self._asked(ask, bytes)) for name, ask in binary.items()),
+            Route("/api/{model:int}/likeliest", self._likeliest),
+            Route("/api/{model:int}/predictions.tsv", self._table),
+            Route("/api/about", self._fixed(lambda: self.about)),
+            Route("/api/page.html", self._whole_page),
+            Route("/static/{name}", self.asset),
+            Route("/", self.page),
         ]
 
     async def page(self, asked: Request) -> Response:
