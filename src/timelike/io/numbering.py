@@ -1,4 +1,4 @@
-"""Numbers for names, a whole column at a time: hash tables whose steps are NumPy calls on many names at once."""
+"""Numbers for names, a column at a time: hash tables whose steps are NumPy calls on many names at once."""
 
 from __future__ import annotations
 

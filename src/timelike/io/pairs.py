@@ -56,8 +56,8 @@ def read_pairs(
 ) -> tuple[pl.DataFrame, Sequence[str]]:
     """The rows of an edge list or a Parquet file (`-`: standard input), and remarks on what was read.
 
-    `options` are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name of a data
-    set stands for a file; its own files are looked for in `data_dir`.
+    `options` are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name
+    of a data set stands for a file; its own files are looked for in `data_dir`.
     """
     if source != "-" and not Path(source).exists():
         from timelike.io import read
