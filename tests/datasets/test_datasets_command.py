@@ -136,3 +136,25 @@ def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert error.count("\n") == 1
     assert says in error
     assert not [path for path in tmp_path.iterdir() if path.is_file()]
+
+
+def test_info_of_a_file_of_ones_own(capsys, tmp_path):
+    (tmp_path / "mine.tsv").write_text(
+        "Gene A\tGene B\tscore\nlexA\trecA\t0.9\nrecA\tlexA\tNA\nrecA\trecA\t-1\n"
+    )
+    (tmp_path / "nodes.txt").write_text("# isolated\nlonely\nlexA\n", encoding="utf-8")
+    main(["datasets", "info", str(tmp_path / "mine.tsv"), "--nodes", str(tmp_path / "nodes.txt"), "--json"])
+    out, err = capsys.readouterr()
+    assert {"nodes": 3, "edges": 2, "components": 2, "is_dag": False}.items() <= json.loads(out).items()
+    assert "read as a header: Gene A, Gene B, score" in err
+    assert "1 self-loops left out" in err
+    main(["datasets", "info", str(tmp_path / "mine.tsv"), "--header", "no", "--json"])
+    assert json.loads(capsys.readouterr().out)["nodes"] == 4
+
+
+def test_info_of_an_ontology_by_labels(capsys, tmp_path):
+    terms = "".join(f"\n[Term]\nid: A:{i}\nname: t{i}\n" + "is_a: A:0\n" * (i > 0) for i in range(3))
+    (tmp_path / "o.txt").write_text(f"format-version: 1.2\n{terms}relationship: part_of A:1\n")
+    options = ["--format", "obo", "--labels", "--relations", "is_a", "--json"]
+    main(["datasets", "info", str(tmp_path / "o.txt"), *options])
+    assert json.loads(capsys.readouterr().out)["edges"] == 2
