@@ -164,7 +164,7 @@ def _read(arguments: Sequence[str]) -> Any:
 def _one_line(box: str) -> str:
     """The text inside a box of lines: its parts, between rules, joined by semicolons."""
     lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
-    parts = "\n".join(";" if set(line) == {"─"} else line for line in lines if line).split(";")
+    parts = "\n".join(";" if set(line) in ({"─"}, {"-"}) else line for line in lines if line).split(";")
     return "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
 
 
