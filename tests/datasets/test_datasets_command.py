@@ -84,6 +84,14 @@ def test_export_has_the_names_of_genes(tmp_path, data_dir):
     assert ("lexA", "recA") in pl.read_csv(tmp_path / "ecoli.csv").rows()
 
 
+def test_export_of_listed_non_edges(capsys, tmp_path, data_dir):
+    out = tmp_path / "non-edges.tsv"
+    text = run(capsys, "export", "dream5:ecoli", "--non-edges", "--out", out, "--data-dir", data_dir)
+    assert text == f"{out}: 150,214 non-edges of dream5:ecoli\n"
+    names = load("dream5:ecoli", data_dir).names
+    assert len(pl.read_csv(out, separator="\t").filter(pl.all().is_in([*names])).unique()) == 150_214
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("name", ["dream5:ecoli", "grid:3,4", "rmat:scale=5"])
 def test_what_is_exported_can_be_read(name, ending, tmp_path, data_dir):
@@ -123,6 +131,7 @@ def test_export_streams_rmat(capsys, tmp_path):
         (["export", "cycle:5", "--out", "no/edges.tsv"], "there is no folder no"),
         (["export", "rmat:scale=99", "--out", "edges.parquet"], "scale is 99"),
         (["export", "cycle:5"], "--out"),
+        (["export", "cycle:5", "--non-edges", "--out", "edges.tsv"], "cycle:5 lists no non-edges"),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):

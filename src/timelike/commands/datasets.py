@@ -111,6 +111,9 @@ class Export:
     out: Path
     """The file to write; its ending (.tsv, .csv, .tsv.gz, .csv.gz, .parquet) is the format."""
 
+    non_edges: bool = False
+    """Write the pairs that are listed as no edges instead, which DREAM5 has."""
+
     data_dir: Path | None = None
     """A folder with the data's files; the environment variable TIMELIKE_DATA names another."""
 
@@ -119,17 +122,18 @@ class Export:
 
     def run(self) -> None:
         """Write, and say what was written."""
-        from timelike.datasets import export
+        from timelike.datasets import export, export_non_edges
         from timelike.datasets.export import ENDINGS
 
         output_path("--out", self.out, ENDINGS)
-        written = export(self.name, self.out, self.data_dir)
+        written = (export_non_edges if self.non_edges else export)(self.name, self.out, self.data_dir)
         if self.json:
             print(json.dumps({"name": self.name, "out": str(self.out), **written}))
             return
-        alone = written["isolated"]
+        alone = written.get("isolated")
         note = f" ({alone:,} nodes have no edge and are not in the file)" if alone else ""
-        print(f"{self.out}: {written['edges']:,} edges of {self.name}{note}")
+        what = "non-edges" if self.non_edges else "edges"
+        print(f"{self.out}: {written[what.replace('-', '_')]:,} {what} of {self.name}{note}")
 
 
 def _facts(name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import output_path
+from timelike.datasets.dream5 import FILES, dream5
 from timelike.datasets.registry import load, resolve
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.files import replacing
@@ -40,6 +41,21 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
     linked = np.zeros(graph.num_nodes, bool)
     linked[graph.sources] = linked[graph.targets] = True
     return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
+
+
+def export_non_edges(
+    name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None
+) -> dict[str, Any]:
+    """Write the listed non-edges of a DREAM5 network as `export` writes edges; returns how many there are."""
+    path = output_path("out", out, ENDINGS)
+    resolve(name)
+    family, _, network = name.partition(":")
+    if family != "dream5":
+        raise ValueError(f"{name} lists no non-edges; {', '.join(f'dream5:{x}' for x in FILES)} do")
+    graph, non_edges, _ = dream5(network, data_dir)
+    with replacing(path) as part:
+        _write(pair_table(graph, non_edges), part, path.name.lower())
+    return {"non_edges": len(non_edges)}
 
 
 def edge_table(graph: DiGraph) -> pl.DataFrame:
