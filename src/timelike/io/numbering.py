@@ -165,9 +165,9 @@ class IdNumbering:
         """Give numbers to unique ids that have none."""
         first, self.count = self.count, self.count + len(ids)
         self._ids.append(ids)
-        if 2 * self.count > len(self._table):
+        if 3 * self.count > 2 * len(self._table):
             first, ids = 0, np.concatenate(self._ids)
-            self._bits = int(2 * self.count).bit_length()
+            self._bits = (3 * self.count // 2).bit_length()
             self._table = self._empty()
         self._place(ids, np.arange(first + 1, self.count + 1))
 
