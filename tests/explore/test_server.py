@@ -5,7 +5,7 @@ import socket
 
 import numpy as np
 import pytest
-from conftest import LOCAL, Client
+from asking import LOCAL, Client
 
 from timelike.explore.guard import COOKIE, host_names, is_loopback
 from timelike.explore.page import assets
