@@ -1,7 +1,11 @@
 """`timelike explore` on the command line: one line for a mistake, a page for `--out`."""
 
+import signal
 import socket
+import subprocess
+import sys
 
+import httpx
 import pytest
 from small_models import make
 
@@ -64,3 +68,20 @@ def test_baselines_cannot_stand_alone(mistake, tmp_path):
     other.save(tmp_path / "order", TrainedOn(shown.known))
     said = mistake(tmp_path / "order", "--out", tmp_path / "p.html")
     assert "which a page of its own cannot compute" in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_the_command_serves_until_interrupted(model, host):
+    command = [sys.executable, "-m", "timelike.cli", "explore", str(model), "--no-browser", "--host", host]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = process.stdout.readline().strip()
+        with httpx.Client(follow_redirects=True, trust_env=False) as client:
+            assert ("?token=" in address) == (host == "0.0.0.0")
+            assert client.get(address.partition("?")[0]).status_code == (200 if "?" not in address else 401)
+            assert "timelike" in client.get(address).text
+            found = client.get(f"{address.partition('?')[0]}api/0/node?node-name=gene3").json()
+        assert found["name"] == "gene3"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=300) == ("", "")
+    assert process.returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 import socket
@@ -176,12 +177,15 @@ def serve(models: Sequence[Shown], host: str, port: int, say: Callable[[str], No
     app = application(models, host, token)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{sock.getsockname()[1]}/" + (f"?token={token}" if token else "")
-    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", ws="none")
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False,
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
     server = uvicorn.Server(config)
     say(address)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with sock:
+    with sock, contextlib.suppress(KeyboardInterrupt):  # which is how one ends it
         server.run(sockets=[sock])
 
 

@@ -25,7 +25,7 @@ export function viridis(share) {
 export const hex = (channels) => `#${channels.map((x) => x.toString(16).padStart(2, "0")).join("")}`;
 export const kindColour = (i) => KINDS[i] ?? NONE[theme()];
 
-/** How numbers become places in a palette of 256; the first place is for nodes without a value. */
+/** How values become colours; a node without one is grey. */
 export class Scale {
   constructor(label, values, categories) {
     Object.assign(this, { label, values, categories });
@@ -45,17 +45,17 @@ export class Scale {
     return this.log ? Math.log1p(x - this.low) / Math.log1p(this.high - this.low) : (x - this.low) / (this.high - this.low);
   }
 
-  places() {
-    return this.values.map((x) => (this.categories ? x + 1.5 : Number.isNaN(x) ? 0.5 : 1.5 + 253.9 * this.share(x)) / 256);
-  }
-
-  palette() {
-    const rgba = new Uint8Array(4 * 256);
-    for (let i = 0; i < 256; i++) {
-      const colour = this.categories ? rgb(kindColour(i - 1)) : i ? viridis((i - 1) / 254) : rgb(NONE[theme()]);
-      rgba.set([...colour, 255], 4 * i);
+  /** Red, green, blue and 255 of every node, as bytes. */
+  shades() {
+    const { values, categories } = this, none = rgb(NONE[theme()]), out = new Uint8Array(4 * values.length).fill(255);
+    const table = Array.from({ length: 256 }, (_, k) => (categories ? rgb(kindColour(k)) : viridis(k / 255)));
+    for (let i = 0; i < values.length; i++) {
+      const x = values[i], colour = Number.isNaN(x) ? none : table[categories ? x : Math.round(255 * this.share(x))];
+      out[4 * i] = colour[0];
+      out[4 * i + 1] = colour[1];
+      out[4 * i + 2] = colour[2];
     }
-    return rgba;
+    return out;
   }
 
   of(i) {

@@ -61,7 +61,7 @@ export class Explorer {
   _controls(first) {
     const all = [...new Set(this.models.flatMap((m) => m.views))];
     this.views = all;
-    this.view = first.views[0];
+    this.view = first.epochs && first.views.includes("rolled") ? "rolled" : first.views[0];
     const label = (name) => (name === "rolled" && this.models.every((m) => m.wall) ? "Hyperboloid" : LABELS[name]);
     $("views").replaceChildren(...all.map((name) => make("button", { type: "button", "data-view": name, onclick: () => this.setView(name) }, label(name))));
     this._pressView();

@@ -1,25 +1,28 @@
-// Points and lines on WebGL2, drawn by two small programs.
+// Points and lines on WebGL2, drawn by three small programs.
 
-const POINTS = [`#version 300 es
-in vec3 at; in float value;
-uniform mat4 matrix; uniform float size; uniform bool deep;
-out float shade; out float fog;
+const POINTS = `#version 300 es
+in vec3 at; in vec4 shade;
+uniform mat4 matrix; uniform float size; uniform bool deep; uniform vec3 paper;
+flat out vec3 tint;
 void main() {
   gl_Position = matrix * vec4(at, 1.0);
-  fog = deep ? clamp((gl_Position.w - 2.2) / 3.0, 0.0, 0.6) : 0.0;
   gl_PointSize = deep ? size * 3.2 / gl_Position.w : size;
-  shade = value;
-}`, `#version 300 es
+  tint = deep ? mix(shade.rgb, paper, clamp((gl_Position.w - 2.2) / 3.0, 0.0, 0.6)) : shade.rgb;
+}`;
+
+const SQUARE = `#version 300 es
 precision mediump float;
-in float shade; in float fog;
-uniform sampler2D palette; uniform vec3 paper; uniform float alpha; uniform bool soft;
-out vec4 colour;
+flat in vec3 tint; uniform float alpha; out vec4 colour;
+void main() { colour = vec4(tint, alpha); }`;
+
+const ROUND = `#version 300 es
+precision mediump float;
+flat in vec3 tint; uniform float alpha; out vec4 colour;
 void main() {
-  float r = soft ? length(gl_PointCoord - 0.5) * 2.0 : 0.0;
+  float r = length(gl_PointCoord - 0.5) * 2.0;
   if (r > 1.0) discard;
-  vec3 found = texture(palette, vec2(shade, 0.5)).rgb;
-  colour = vec4(mix(found * (1.0 - 0.25 * smoothstep(0.6, 0.85, r)), paper, fog), alpha);
-}`];
+  colour = vec4(tint * (1.0 - 0.25 * smoothstep(0.6, 0.85, r)), alpha);
+}`;
 
 const LINES = [`#version 300 es
 in vec3 at; uniform mat4 matrix;
@@ -37,7 +40,7 @@ function program(gl, sources) {
     gl.attachShader(found, shader);
   });
   gl.bindAttribLocation(found, 0, "at");
-  gl.bindAttribLocation(found, 1, "value");
+  gl.bindAttribLocation(found, 1, "shade");
   gl.linkProgram(found);
   if (!gl.getProgramParameter(found, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(found));
   const places = {};
@@ -53,37 +56,28 @@ export class Renderer {
     this.canvas = canvas;
     const gl = (this.gl = canvas.getContext("webgl2", { antialias: false, alpha: true, premultipliedAlpha: false }));
     if (!gl) throw new Error("this browser has no WebGL 2, which the picture is drawn with");
-    this.points = program(gl, POINTS);
+    this.square = program(gl, [POINTS, SQUARE]);
+    this.round = program(gl, [POINTS, ROUND]);
     this.lines = program(gl, LINES);
-    this.buffers = Object.fromEntries(["at", "value", "line"].map((name) => [name, gl.createBuffer()]));
+    this.buffers = Object.fromEntries(["at", "shade", "line"].map((name) => [name, gl.createBuffer()]));
     this.count = this.lineCount = 0;
-    this.palette = gl.createTexture();
-    gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
-    for (const side of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, side, gl.NEAREST);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
   }
 
-  _fill(name, data, changes) {
+  _fill(name, data) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-    gl.bufferData(gl.ARRAY_BUFFER, data, changes ? gl.DYNAMIC_DRAW : gl.STATIC_DRAW);
+    gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
   }
 
   /** x, y, z of every node. */
-  setPoints(at) { this._fill("at", at, true); this.count = at.length / 3; }
+  setPoints(at) { this._fill("at", at); this.count = at.length / 3; }
 
-  /** The place of every node in the palette, from 0 to 1. */
-  setValues(values) { this._fill("value", values, true); }
+  /** Red, green, blue and one more byte of every node. */
+  setColours(shades) { this._fill("shade", shades); }
 
   /** x, y, z of the two ends of every line. */
-  setLines(at) { this._fill("line", at, true); this.lineCount = at.length / 3; }
-
-  setPalette(rgba) {
-    const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, rgba.length / 4, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, rgba);
-  }
+  setLines(at) { this._fill("line", at); this.lineCount = at.length / 3; }
 
   draw({ matrix, size, alpha, deep, paper, ink, lines }) {
     const { gl } = this;
@@ -101,32 +95,31 @@ export class Renderer {
     gl.useProgram(found);
     gl.uniformMatrix4fv(places.matrix, false, matrix);
     gl.uniform4f(places.ink, ...ink);
-    this._attribute(0, "line", 3);
+    this._attribute(0, "line", 3, gl.FLOAT);
     gl.disableVertexAttribArray(1);
     gl.drawArrays(gl.LINES, 0, this.lineCount);
   }
 
+  /** Small points are squares: nobody sees the difference, and software draws them much faster. */
   _drawPoints({ matrix, size, alpha, deep, paper }) {
-    const { gl } = this, { program: found, places } = this.points;
+    const { gl } = this, { program: found, places } = size > 3 ? this.round : this.square;
     alpha < 1 ? gl.enable(gl.BLEND) : gl.disable(gl.BLEND);
     gl.useProgram(found);
     gl.uniformMatrix4fv(places.matrix, false, matrix);
     gl.uniform1f(places.size, size);
     gl.uniform1f(places.alpha, alpha);
     gl.uniform1i(places.deep, deep ? 1 : 0);
-    gl.uniform1i(places.soft, size > 3 ? 1 : 0);
     gl.uniform3f(places.paper, ...paper);
-    gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    this._attribute(0, "at", 3);
-    this._attribute(1, "value", 1);
+    this._attribute(0, "at", 3, gl.FLOAT);
+    this._attribute(1, "shade", 4, gl.UNSIGNED_BYTE);
     gl.drawArrays(gl.POINTS, 0, this.count);
   }
 
-  _attribute(place, name, size) {
+  _attribute(place, name, size, kind) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
     gl.enableVertexAttribArray(place);
-    gl.vertexAttribPointer(place, size, gl.FLOAT, false, 0, 0);
+    gl.vertexAttribPointer(place, size, kind, kind === gl.UNSIGNED_BYTE, 0, 0);
   }
 
   /** Wait until all is drawn: for measurements. */

@@ -58,7 +58,7 @@ export class Layout {
   /** Whether one scale for both axes would leave a thin line of a picture. */
   get thin() {
     const [wide, high] = this.limits.map(([a, b]) => b - a);
-    return this.name === "diagram" && (wide < 0.2 * high || high < 0.1 * wide);
+    return this.name === "diagram" && this.about.nodes >= 50 && (wide < 0.2 * high || high < 0.1 * wide);
   }
 
   /** x, y, z of a node with these numbers. */
@@ -121,9 +121,9 @@ export class Layout {
     });
   }
 
-  /** A line, moved by whole turns to wherever a part of it is seen, and cut there. */
+  /** A line, moved by whole turns to wherever a part of it is seen, and cut there; the part with its end is last. */
   _copies(line) {
-    const up = this.name === "space" ? 2 : 1, half = this.period / 2, found = [];
+    const up = this.name === "space" ? 2 : 1, half = this.period / 2, found = [], last = [];
     for (let k = -3; k <= 3; k++) {
       const [p, q] = line.map((x) => x.map((v, c) => (c === up ? v + k * this.period : v)));
       const rise = q[up] - p[up];
@@ -134,9 +134,9 @@ export class Layout {
         to = Math.min(1, Math.max(...cuts));
       } else if (Math.abs(p[up]) > half) continue;
       if (from >= to) continue;
-      found.push([from, to].map((s) => p.map((v, c) => v + s * (q[c] - v))));
+      (to === 1 ? last : found).push([from, to].map((s) => p.map((v, c) => v + s * (q[c] - v))));
     }
-    return found;
+    return [...found, ...last];
   }
 
   /** The outlines of a node's future and past; `filled` if they are areas. */

@@ -134,9 +134,9 @@ export class Local {
 
   async table(m, node, most = 100) {
     const found = this.models[m].node(node, most), digits = (p) => Number(p.toPrecision(7)).toString();
-    const lines = ["source\ttarget\tprobability"];
-    for (const row of found.targets.new) lines.push(`${found.name}\t${row.name}\t${digits(row.p)}`);
-    for (const row of found.sources.new) lines.push(`${row.name}\t${found.name}\t${digits(row.p)}`);
+    const cell = (name) => name.trim().split(/\s+/).join(" "), lines = ["source\ttarget\tprobability"];
+    for (const row of found.targets.new) lines.push(`${cell(found.name)}\t${cell(row.name)}\t${digits(row.p)}`);
+    for (const row of found.sources.new) lines.push(`${cell(row.name)}\t${cell(found.name)}\t${digits(row.p)}`);
     return `${lines.join("\n")}\n`;
   }
 

@@ -64,8 +64,7 @@ export class Pane {
   }
 
   recolour() {
-    this.renderer.setValues(this.scale.places());
-    this.renderer.setPalette(this.scale.palette());
+    this.renderer.setColours(this.scale.shades());
     this.draw();
   }
 

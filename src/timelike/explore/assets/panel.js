@@ -19,7 +19,7 @@ export function modelPanel(holder, models, { likeliest, check }) {
     const list = make("div", { class: "rows", "aria-busy": "true" }, make("p", { class: "empty" }, "Looking at all pairs…"));
     likeliest(m).then((rows) => {
       list.removeAttribute("aria-busy");
-      if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "Too many pairs to rank them all here: `timelike predict MODEL --all` does. Choose a node to see its likeliest edges."));
+      if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "There are too many pairs to rank them all here; ", make("code", {}, "timelike predict MODEL --all"), " does. Choose a node to see its likeliest edges."));
       return list.replaceChildren(...rows.map((row) => make("button", { type: "button", class: "row", title: digits(row.p), onclick: () => check(row.source.name, row.target.name) },
         make("span", { class: "name" }, `${row.source.name} → ${row.target.name}`), bar(row.p), make("span", { class: "p" }, digits(row.p)))));
     }, (error) => list.replaceChildren(complaint(error)));
