@@ -74,7 +74,7 @@ function drawNames(pen, pane, at, look, labels) {
     if (p.x < left || p.x > pen.width - right || p.y < top || p.y > pen.height - bottom) return false;
     const size = strong ? 13 : 11.5, short = name.length > 24 ? `${name.slice(0, 23)}…` : name;
     const wide = short.length * size * 0.58 + 8, toLeft = p.x + wide + 10 > pen.width - right;
-    const x = toLeft ? p.x - 8 : p.x + 8;
+    const gap = strong ? 13 : 8, x = toLeft ? p.x - gap : p.x + gap;
     const box = [toLeft ? x - wide : x, p.y - 8, toLeft ? x : x + wide, p.y + 8];
     if (!strong && boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return false;
     boxes.push(box);
