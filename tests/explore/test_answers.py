@@ -172,8 +172,7 @@ def test_components_are_weak_and_largest_first(shown):
 
 
 def test_one_program_serves_all_nodes(answers):
-    answers.node(1, 20)
-    answers.pair(1, 2)
+    answers.warm_up()
     before = _compilations()
     for i in range(0, 60, 7):
         answers.node(i, 5 + i % 3)
@@ -182,8 +181,7 @@ def test_one_program_serves_all_nodes(answers):
 
 
 def _compilations() -> int:
-    from timelike import predict
-    from timelike.explore.answers import _from_and_to, _parts
+    from timelike.explore.answers import _both_ways, _from_and_to
     from timelike.plot.selection import look
 
-    return sum(f._cache_size() for f in (predict._listed, _from_and_to, _parts, look))
+    return sum(f._cache_size() for f in (_both_ways, _from_and_to, look))

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import predict
+from timelike import pairwise, predict
 from timelike.commands.reading import find_nodes, unknown
 from timelike.explore.shown import Picture, Shown
 from timelike.export import coordinate_names
@@ -21,14 +21,14 @@ from timelike.graph import DiGraph
 from timelike.metrics import resolve_ties
 from timelike.model import Model
 from timelike.names import as_names, nearest
-from timelike.plot.selection import look
+from timelike.plot.selection import LIKELY, look
 
 #: The most rows of a list, of names in one answer, of search results, of characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
 #: Of so many names that begin alike the shortest are found.
 MOST_LOOKED = 500
 #: All lists of a node are looked at together, filled up to one of these sizes: two programs for all nodes.
-LOOKED_AT = (128, 6 * MOST_ROWS)
+LOOKED_AT = (32, 6 * MOST_ROWS)
 #: Of larger graphs the likeliest missing edges take too long to wait for.
 MOST_FOR_ALL_PAIRS = 10_000
 
@@ -146,45 +146,53 @@ class Answers:
         return {**rows, "total": len(known)}
 
     def _turns(self, number: int, sides: dict[str, Any]) -> dict[str, dict[int, int]]:
-        """Which image of the target stands for each edge that can be drawn, on a circle of time."""
+        """Which image of the target stands for each edge that can be drawn, on a circle of time.
+
+        That of an unlikely edge is the nearest, see `plot.selection.look`.
+        """
         if self.picture.view.period is None:
             return {side: {} for side in sides}
-        ends = {s: np.unique(np.concatenate([x["all"], x["new"], x["known"]])) for s, x in sides.items()}
-        targets, sources = ends["targets"], ends["sources"]
-        s = np.concatenate([np.full(len(targets), number), sources])
-        t = np.concatenate([targets, np.full(len(sources), number)])
+        ends = []
+        for found in sides.values():
+            drawn = np.unique(np.concatenate([found["all"], found["new"], found["known"]]))
+            ends.append(drawn[found["scores"][drawn] >= np.log(LIKELY)])
+        out, into = ends
+        s = np.concatenate([np.full(len(out), number), into])
+        t = np.concatenate([out, np.full(len(into), number)])
         size = next(size for size in LOOKED_AT if len(s) <= size)
-        turns = np.asarray(look(self._model, *self._rows(s, t, size))[1]).tolist()
-        cut = len(targets)
+        turns = np.asarray(look(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
         return {
-            "targets": dict(zip(targets.tolist(), turns[:cut], strict=True)),
-            "sources": dict(zip(sources.tolist(), turns[cut : cut + len(sources)], strict=True)),
+            side: dict(zip(nodes.tolist(), mine, strict=True))
+            for side, nodes, mine in (
+                ("targets", out, turns[: len(out)]),
+                ("sources", into, turns[len(out) : len(s)]),
+            )
         }
 
     # One pair
 
     def pair(self, source: int, target: int) -> dict[str, Any]:
         """How likely an edge is each way, where it stands in the rankings, and why."""
-        forward = self._one_way(source, target)
+        p, q = self.embedding.points[[source, target]]
+        raw, *parts = jax.device_get(_both_ways(self._model, p, q))
+        forward = self._one_way(source, target, raw[:1])
         if source != target:
             out, into = self._scores(source, target)
             forward["among_targets"] = self._place(out, target, source, self._known_of(source, False))
             forward["among_sources"] = self._place(into, source, target, self._known_of(target, True))
         return {
-            "forward": {**forward, "why": self._why(source, target)},
-            "backward": self._one_way(target, source),
+            "forward": {**forward, "why": self._why(*parts)},
+            "backward": self._one_way(target, source, raw[1:]),
             "calibration": self.embedding.info.get("calibration"),
         }
 
-    def _one_way(self, source: int, target: int) -> dict[str, Any]:
-        s, t = np.array([source]), np.array([target])
-        raw = predict.listed(self._model, self.embedding.points, s, t)
+    def _one_way(self, source: int, target: int, raw: np.ndarray) -> dict[str, Any]:
         return {
             "source": {"id": source, "name": self.name(source)},
             "target": {"id": target, "name": self.name(target)},
             "p": float(np.exp(self._calibrated(raw)[0])),
             "model": float(np.exp(raw[0])),
-            "known": bool(self.known.has_edges(s, t)[0]),
+            "known": bool(np.isin(target, self._known_of(source, False))),
         }
 
     def _place(self, scores: np.ndarray, other: int, own: int, known: np.ndarray) -> dict[str, float]:
@@ -195,10 +203,10 @@ class Answers:
         place = resolve_ties(np.array([better]), np.array([equal - listed]), "realistic")
         return {"place": float(place[0]), "of": int(rivals.size) + (not listed)}
 
-    def _why(self, source: int, target: int) -> dict[str, Any]:
+    def _why(
+        self, interval: np.ndarray, time: np.ndarray, log_prob: np.ndarray, factors: dict[str, np.ndarray]
+    ) -> dict[str, Any]:
         """s², Δt and the factors of the likelihood for every image of the target."""
-        p, q = self._rows(np.array([source]), np.array([target]), 1)
-        interval, time, log_prob, factors = jax.device_get(_parts(self._model, p[0], q[0]))
         middle = len(time) // 2
         images = [
             {
@@ -238,10 +246,13 @@ class Answers:
 
     def warm_up(self) -> None:
         """Compile what the first visitor would wait for."""
-        for most in (1, MOST_ROWS):
-            self.node(0, most)
-        self.search("a")
+        self.node(0)
         self.pair(0, min(1, self.picture.count - 1))
+        self.search("a")
+        if self.picture.view.period is not None:
+            for size in LOOKED_AT:
+                none = np.zeros(0, int)
+                look(self._model, *self._rows(none, none, size))
 
     # Numbers
 
@@ -276,8 +287,11 @@ def _from_and_to(model: Model, columns: Any, source: int, target: int) -> Any:
 
 
 @jax.jit
-def _parts(model: Model, p: Any, q: Any) -> tuple[Any, Any, Any, Any]:
+def _both_ways(model: Model, p: Any, q: Any) -> tuple[Any, ...]:
+    """log-probabilities of p → q and q → p; interval, time, log F and its factors of p → every image of q."""
+    raw = pairwise.log_probs(model, jnp.stack([p, q], axis=1), jnp.stack([q, p], axis=1))
     found = model.separation(p, q)
-    interval = jnp.broadcast_to(found.interval, found.time.shape)
-    factors = {n: jnp.broadcast_to(x, found.time.shape) for n, x in model.likelihood.factors(found).items()}
-    return interval, found.time, jnp.broadcast_to(model.likelihood.log_prob(found), found.time.shape), factors
+    shape, likelihood = found.time.shape, model.likelihood
+    factors = {name: jnp.broadcast_to(x, shape) for name, x in likelihood.factors(found).items()}
+    log_prob = jnp.broadcast_to(likelihood.log_prob(found), shape)
+    return raw, jnp.broadcast_to(found.interval, shape), found.time, log_prob, factors
