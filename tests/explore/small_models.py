@@ -30,11 +30,12 @@ def make(
     frames: int = 0,
     calibration: Calibration | None = CALIBRATION,
     title: str = "model",
+    seed: int = 0,
 ) -> Shown:
     """A model in the page: nodes gene0, gene1, …; `frames` epochs of a replay that shrink to the origin."""
     numbers = {"circumference": 5.0} if manifold.startswith("cylindrical") else {}
     model = Model(MANIFOLDS[manifold](dim, **numbers), LIKELIHOODS[likelihood]())
-    points, names = points_of(model, nodes), tuple(f"gene{i}" for i in range(nodes))
+    points, names = points_of(model, nodes, seed), tuple(f"gene{i}" for i in range(nodes))
     pairs = np.random.default_rng(1).integers(0, nodes, (2, edges))
     known = DiGraph.from_arrays(*pairs[:, pairs[0] != pairs[1]], nodes, names)
     replay = None

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from browser import NEEDS_BROWSER, opened, serving
-from small_models import CALIBRATION
+from small_models import CALIBRATION, make
 
 from timelike.explore.page import whole_page
 
@@ -220,6 +220,7 @@ def test_exports(page, tmp_path, shown):
 
 
 def test_two_models_are_linked(context, shown):
+    shown = [shown[0], make("anti-de-sitter", title="B", edges=90)]
     with serving(shown) as server:
         page = opened(context, server.address)
         assert page.locator(".pane").count() == 2
