@@ -99,7 +99,7 @@ def test_ties_go_by_node_number(nodes, monkeypatch):
     st.integers(1, 50),
     st.randoms(use_true_random=False),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_largest_is_a_sort(values, count, random):
     values, ids = np.array(values), list(range(len(values)))
     random.shuffle(ids)

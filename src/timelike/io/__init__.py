@@ -106,8 +106,13 @@ def _nodes(nodes: Any) -> Any:
     if isinstance(nodes, str | os.PathLike):
         with File(Path(nodes)) as file:
             names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
-            nodes = [name for name in names if name]
+            nodes = [_unquoted(name) for name in names if name]
     return listed_nodes(nodes)
+
+
+def _unquoted(name: str) -> str:
+    quoted = len(name) > 1 and name[0] == name[-1] == '"'
+    return name[1:-1].replace('""', '"') if quoted else name
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
