@@ -10,7 +10,17 @@ import numpy as np
 from timelike.embedding import Embedding
 from timelike.plot.scenes import Scene
 from timelike.plot.selection import Selection
-from timelike.plot.style import COLUMN, EDGES, FUTURE, PAST, colour_bar, short, styled, write_notes
+from timelike.plot.style import (
+    COLUMN,
+    EDGES,
+    FUTURE,
+    PAST,
+    colour_bar,
+    short,
+    styled,
+    which_probability,
+    write_notes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +52,7 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
         for x, y, text in scene.marks:
             axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BEHIND, zorder=2.8)
         if len(chosen.sources):
-            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes)
+            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes, which_probability(embedding))
         write_notes(figure, scene.notes)
         named = _named(chosen)
         texts = [short(embedding.name(chosen.nodes[i])) for i in named]

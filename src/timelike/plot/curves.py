@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from timelike import metrics
 from timelike.checks import instance, whole_number
 from timelike.embedding import Embedding
-from timelike.evaluation import LabelledPairs, log_probs
+from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.graph import checked_nodes
 from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
 
@@ -130,12 +128,8 @@ def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPair
         instance("embeddings", embedding, Embedding, "the result of timelike.train")
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
-        points = jnp.asarray(embedding.points)
-        found[name] = np.exp(np.asarray(_log_probs(embedding.model, points, pairs.sources, pairs.targets)))
+        found[name] = np.exp(score_pairs(embedding, pairs.sources, pairs.targets))
     return found
-
-
-_log_probs = jax.jit(log_probs)
 
 
 def _ratio(pairs: LabelledPairs) -> str:

@@ -106,10 +106,11 @@ def report(results: list[Result], folder: Path) -> Report:
                 rows.append({"data": data, "non_edges": protocol, "geometry": geometry, **_means(some)})
     text = ("data", "non_edges", "geometry", "splits")
     head = ["data", "non-edges", "geometry", "splits", "defaults", "tuned", "difference"]
+    forms = {"default": ".1f", "tuned": ".1f", "difference": "+.1f"}
     body = [
-        [*(str(row[name]) for name in text), f"{row['default']:.1f}", f"{row['tuned']:.1f}", f"{row['difference']:+.1f}"]
+        [*(str(row[name]) for name in text), *(format(row[name], form) for name, form in forms.items())]
         for row in rows
-    ]  # fmt: skip
+    ]
     return Report(f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)}", rows)
 
 

@@ -9,7 +9,7 @@ from timelike.reproduce.task import Group
 
 GROUPS = ("cyclic", "ablation", "wordnet", "toys", "figures", "grid", "defaults")
 
-#: What `all` leaves out: grids, which take longer than everything else together, and what is not in the paper.
+#: What `all` leaves out: what takes longer than everything else together, and what is not in the paper.
 NOT_IN_ALL = ("grid", "defaults")
 
 
