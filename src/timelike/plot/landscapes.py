@@ -24,6 +24,7 @@ from timelike.plot.style import (
     panels,
     short,
     styled,
+    trim,
     which_probability,
     write_notes,
 )
@@ -164,7 +165,7 @@ def node_landscape(
     )  # fmt: skip
     log_prob = np.asarray(jax.jit(jax.vmap(model.log_prob, (None, 0)))(p, others))
     with styled():
-        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        figure, grid = panels(1, 1, width=width, height=width)
         axes = grid[0, 0]
         image = draw_landscape(axes, scene)
         style: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black"}
@@ -185,6 +186,7 @@ def node_landscape(
         sample = f"{len(shown):,} of {len(points):,} nodes shown" if len(shown) < len(points) else ""
         words = [sample, lost_note(frame.lost), "fill of a node: its own probability as a target"]
         write_notes(figure, [note for note in words if note])
+        trim(figure)
     return figure
 
 

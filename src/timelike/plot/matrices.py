@@ -12,7 +12,16 @@ from timelike.checks import instance
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.selection import select
-from timelike.plot.style import COLUMN, colour_bar, panels, short, styled, which_probability, write_notes
+from timelike.plot.style import (
+    COLUMN,
+    colour_bar,
+    panels,
+    short,
+    styled,
+    trim,
+    which_probability,
+    write_notes,
+)
 from timelike.plot.views import view_of
 from timelike.sweeps import Sweep
 
@@ -39,9 +48,10 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
     points = embedding.points[chosen.nodes]
     order = np.argsort(view_of(embedding.model.manifold, points).time, kind="stable")
     prob = np.exp(embedding.calibrate(np.asarray(_all_pairs(embedding.model, jnp.asarray(points[order])))))
+    np.fill_diagonal(prob, np.nan)
     place = np.argsort(order)
     with styled():
-        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        figure, grid = panels(1, 1, width=width, height=width)
         axes, count = grid[0, 0], len(order)
         image = axes.imshow(prob, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
         if graph is not None:
@@ -56,14 +66,14 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
         colour_bar(figure, image, axes, which_probability(embedding))
         words = [note for note in chosen.notes if "nodes shown" in note]
         write_notes(figure, [*words, *(["dots: edges of the graph"] if graph is not None else [])])
+        trim(figure)
     return figure
 
 
 @jax.jit
 def _all_pairs(model: Any, points: Any) -> Any:
-    """log_prob(p_i, p_j), NaN for i = j."""
-    log_prob = jax.vmap(jax.vmap(model.log_prob, (None, 0)), (0, None))(points, points)
-    return jnp.where(jnp.eye(len(points), dtype=bool), jnp.nan, log_prob)
+    """log_prob(p_i, p_j)."""
+    return jax.vmap(jax.vmap(model.log_prob, (None, 0)), (0, None))(points, points)
 
 
 def sweep_table(

@@ -79,7 +79,7 @@ def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Fig
 def colour_bar(figure: Figure, image: Any, grid: Any, label: str = "probability") -> None:
     """The scale from 0 to 1 of the probabilities in `image`, beside the axes `grid`."""
     bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
-    bar.set_label(label)
+    bar.set_label(label, fontsize=8)
     bar.outline.set_linewidth(0.6)
 
 
@@ -95,6 +95,12 @@ def write_notes(figure: Figure, notes: Sequence[str]) -> None:
     """What a reader must know about a picture, small, below it."""
     if notes:
         figure.supxlabel("\n".join(notes), fontsize=6.5, color="0.35")
+
+
+def trim(figure: Figure) -> None:
+    """Cut off the empty space above and below: axes of equal scales seldom fill the height that they may."""
+    figure.draw_without_rendering()
+    figure.set_figheight(figure.get_tightbbox().height + 0.06)
 
 
 def short(name: Any, length: int = 24) -> str:
