@@ -49,7 +49,7 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
     flat = scene.at.shape[1] == 2
     with styled():
         figure = Figure((width, TALL * width), layout="compressed")
-        axes: Any = figure.add_subplot(projection=None if flat else "3d")
+        axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
         (_prepare if flat else _prepare_3d)(axes, scene)
         _draw_edges(axes, scene, chosen)
         _draw_cones(axes, scene)
@@ -87,9 +87,11 @@ def _prepare_3d(axes: Any, scene: Scene) -> None:
         axes.plot(*line.T, color="0.85", linewidth=0.4, zorder=0)
     axes.set(xlim=scene.limits[0], ylim=scene.limits[1], zlim=scene.limits[2])
     size = np.ptp(scene.limits, axis=1)
-    axes.set_box_aspect(size, zoom=1.3 if size[2] < size[0] else 1.05)
+    axes.set_box_aspect(size, zoom=1.3 if size[2] < size[0] else 1.15)
     axes.set_axis_off()
-    axes.view_init(elev=22, azim=-50)
+    middle = scene.at[:, :2].mean(axis=0)  # of the nodes: looked at from their side, a little aslant
+    azimuth = np.degrees(np.arctan2(middle[1], middle[0])) if np.linalg.norm(middle) > 0.1 * size[0] else -30
+    axes.view_init(elev=22, azim=azimuth - 20)
 
 
 def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
