@@ -7,10 +7,9 @@ import dataclasses
 import io
 import json
 import os
-import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -18,6 +17,7 @@ import tyro
 
 from timelike._version import __version__
 from timelike.checks import output_path
+from timelike.commands.complaints import in_options, one_line
 from timelike.commands.datasets import Datasets
 from timelike.commands.evaluate import Evaluate
 from timelike.commands.export import Export
@@ -125,9 +125,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike: {str(stop) or 'interrupted'}", file=sys.stderr)
         raise SystemExit(130) from None
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else _in_options(command, str(error)))
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
-        _fail(_in_options(command, " ".join(str(error).split())))
+        _fail(in_options(command, " ".join(str(error).split())))
 
 
 def _remember_compilations() -> None:
@@ -146,7 +146,7 @@ def _parse(arguments: Sequence[str]) -> Command:
     except SystemExit as stop:
         if not stop.code:
             raise
-        _fail(_one_line(complaint.getvalue()))
+        _fail(one_line(complaint.getvalue()))
 
 
 def _read(arguments: Sequence[str]) -> Any:
@@ -157,27 +157,6 @@ def _read(arguments: Sequence[str]) -> Any:
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
-
-
-def _one_line(box: str) -> str:
-    """The text inside a box of lines: its parts, between rules, joined by semicolons."""
-    lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
-    parts = "\n".join(";" if set(line) == {"─"} else line for line in lines if line).split(";")
-    return "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
-
-
-def _in_options(command: Any, message: str) -> str:
-    """What the library says of its argument `data_dir`, said of the option --data-dir."""
-    names = "|".join(name for name in _names(command) if "_" in name) if command else ""
-    wanted = rf"(?<![\w/.-])({names})(?![\w/])" if names else "$^"
-    return re.sub(wanted, lambda found: f"--{found[0].replace('_', '-')}", message)
-
-
-def _names(options: Any) -> Iterator[str]:
-    """The fields of a command, and those of the groups among them."""
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        yield from _names(value) if dataclasses.is_dataclass(value) else [field.name]
 
 
 def _fail(message: str) -> NoReturn:

@@ -12,7 +12,9 @@ from timelike.commands.options import optional
 from timelike.commands.printing import print_json
 
 #: Kept here as text, as the choices of other commands are; a test compares them with the list.
-What = Literal["list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "grid", "defaults"]
+What = Literal[
+    "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "grid", "defaults", "negatives"
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Reproduce:
     """
 
     what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
-    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; defaults: not the
-    paper's, what tuning adds to the defaults; list: only list them."""
+    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; defaults
+    or negatives, which are not the paper's: what tuning adds, what non-edges ask; list: only list them."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""
