@@ -41,9 +41,9 @@ def _scores(data: str, splits: int, data_dir: str | None) -> dict[str, float]:
     known = datasets.dream5(data.removeprefix("dream5:"), data_dir)
     found = {}
     for protocol in PROTOCOLS:
-        listed = {"non_edges": known.non_edges} if protocol == "listed" else {}
+        listed = known.non_edges if protocol == "listed" else None
         parts = (
-            split_edges(known.graph, 0, TEST, seed, protocol=protocol, ratio=RATIO, **listed)
+            split_edges(known.graph, 0, TEST, seed, protocol=protocol, ratio=RATIO, non_edges=listed)
             for seed in range(splits)
         )
         scores = (evaluate_baselines(split.train, split, names=("degree product",)) for split in parts)
