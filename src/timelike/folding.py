@@ -95,10 +95,13 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
 
 def _settings(info: dict[str, Any]) -> Config:
     """How the embedding itself was trained, if that is known."""
-    stored = dict(info.get("config", {}))
-    if "negatives" in stored:
-        stored["negatives"] = Negatives(**stored["negatives"])
-    return Config(**stored)
+    try:
+        stored = dict(info.get("config", {}))
+        if "negatives" in stored:
+            stored["negatives"] = Negatives(**stored["negatives"])
+        return Config(**stored)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'info["config"] cannot be used ({error}); give add_nodes a config') from None
 
 
 def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> Array:

@@ -24,7 +24,7 @@ import numpy as np
 
 from timelike._version import __version__
 from timelike.calibration import Calibration
-from timelike.checks import output_path, show
+from timelike.checks import output_path, show, whole_number
 from timelike.files import sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
@@ -226,6 +226,7 @@ def _info(value: Any) -> dict[str, Any]:
     for name in ("geometry", "reason", "calibration", "selected_by"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
+    whole_number('"info": best_epoch', value.get("best_epoch", 1), 1)
     return value
 
 
@@ -251,6 +252,9 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
             raise ValueError(f"not readable as safetensors ({error})") from None
         points = tensors.pop("points")
         model.manifold.check_points(points)
+        for name, x in tensors.items():
+            if x.ndim != 1:
+                raise ValueError(f"{name} has shape {x.shape}; it must have one number for each epoch")
     return points, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 

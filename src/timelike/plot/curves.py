@@ -55,7 +55,8 @@ def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
             axes.set_title(title, loc="left")
             axes.set_xlabel("epoch")
         if best:
-            write_notes(figure, [f"dashed: the epoch kept ({best}), by {embedding.info['selected_by']}"])
+            why = embedding.info.get("selected_by", "best epoch")
+            write_notes(figure, [f"dashed: the epoch kept, {best} ({why})"])
     return figure
 
 
