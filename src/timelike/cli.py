@@ -18,6 +18,7 @@ import tyro
 from timelike._version import __version__
 from timelike.checks import output_path
 from timelike.commands.complaints import in_options, one_line
+from timelike.commands.completion import SHELLS, completion
 from timelike.commands.datasets import Datasets
 from timelike.commands.evaluate import Evaluate
 from timelike.commands.export import Export
@@ -33,7 +34,7 @@ ABOUT = """Directed graph embeddings in spacetimes.
 Example: timelike fit edges.tsv --out model
 
 `timelike COMMAND --help` explains a command, `timelike --version` prints the version and
-`timelike --print-completion bash|zsh` a script that completes commands and options with the tab key."""
+`timelike --print-completion bash|zsh|fish` a script that completes commands and options with the tab key."""
 
 
 #: Endings of picture files, and so their formats.
@@ -109,9 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike {__version__}")
         return
     if arguments[:1] == ["--print-completion"]:
-        if arguments[1:] not in (["bash"], ["zsh"]):
-            _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
-        arguments = ["--tyro-print-completion", *arguments[1:]]
+        if len(arguments) != 2 or arguments[1] not in SHELLS:
+            given = " ".join(arguments[1:]) or "no shell"
+            _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
+        sys.stdout.write(completion(arguments[1], COMMANDS, _read))
+        return
     command: Any = None
     try:
         command = _parse(arguments)

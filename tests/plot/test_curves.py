@@ -41,7 +41,7 @@ def test_precision_and_recall_are_scikit_learns():
 
 
 def test_pictures_show_the_probabilities_that_are_predicted():
-    """Edges, matrix, landscape, curves and page: calibrated if the embedding is, and the colour bar says so."""
+    """Edges, matrix, landscape, curves and page, calibrated or not; the colour bar says which."""
     named = embed(Minkowski(2), 12, names=tuple("abcdefghijkl"))
     mild = dataclasses.replace(named, calibration=Calibration(0.5, -1.0, 4.0, 50, 200))
     graph = random_graph(12, 30, named.names)
@@ -67,7 +67,7 @@ def test_pictures_show_the_probabilities_that_are_predicted():
         for embedding, says in ((mild, "calibrated for\n4 non-edges to an edge"), (named, "not calibrated")):
             labels = [axes.get_ylabel() for axes in plot.draw(embedding, graph, kind).axes]
             assert any(label == f"probability, {says}" for label in labels), (kind, labels)
-    assert "calibrated for<br>4 non-edges" in plot.interactive(mild, graph).to_json()
+    assert "4 non-edges to an edge" in plot.interactive(mild, graph).to_json()
 
 
 def test_curves_refuse_pairs_of_one_kind():

@@ -14,8 +14,11 @@ KINDS = {"INT": "a whole number", "FLOAT": "a number"}
 
 def one_line(box: str) -> str:
     """tyro's boxed complaint: its parts, between rules, in our words where we know them."""
-    lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
-    parts = "\n".join(";" if set(line) == {"─"} else line for line in lines if line).split(";")
+    lines = [text for line in box.splitlines() if line[:1] not in "╭╰" and (text := line.strip("│╭╮╰╯ "))]
+    rules = [set(line) <= {"─", "-"} for line in lines]
+    if len(lines) > 1 and set(lines[1]) == {"-"}:  # a title, where the terminal has no boxes
+        lines, rules = lines[2:], rules[2:]
+    parts = "\n".join(";" if rule else line for rule, line in zip(rules, lines, strict=True)).split(";")
     text = "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
     for pattern, say in SAID.items():
         found = re.match(pattern, text)

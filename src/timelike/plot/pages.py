@@ -49,7 +49,9 @@ def load_plotly() -> Any:
     try:
         import plotly.graph_objects as go
     except ImportError as error:
-        raise ImportError('interactive pictures need plotly: pip install "timelike[plot]"') from error
+        raise ImportError(
+            "interactive pictures need plotly: pip install plotly (it is in the extra timelike[plot])"
+        ) from error
     return go
 
 

@@ -64,7 +64,9 @@ def load_matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "timelike[plot]"') from error
+        raise ImportError(
+            "pictures need matplotlib: pip install matplotlib (it is in the extra timelike[plot])"
+        ) from error
     return matplotlib
 
 
