@@ -74,15 +74,23 @@ def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Ro
     return tables.reshape(size * length, *tables.shape[2:]), numbers.reshape(-1)
 
 
+def first_entries(rows: Int[Array, "steps rows"]) -> Int[Array, "steps rows"]:
+    """For every entry the first entry of its step with the same row, by comparing all with all."""
+    entries = jnp.arange(rows.shape[1], dtype=rows.dtype)
+    same = rows[:, :, None] == rows[:, None, :]
+    return jnp.min(jnp.where(same, entries, rows.shape[1]), axis=2)
+
+
 def sum_repeated(
-    slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
+    slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"], first: Rows | None = None
 ) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
     """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
     Each row comes once; what is left over has the number past the end of the table, where nothing
     is written. With fewer nodes than entries these are the nodes in order. Otherwise they are the
     entries: `slots`, one number per node, points each row at one of its entries, and the values are
-    added up there. That needs no sort, no table-sized buffer and no reset.
+    added up there. That needs no sort, no table-sized buffer and no reset. Where that entry is known
+    already, it is `first`, and `slots` are not needed.
     """
     nodes = slots.shape[0]
     if nodes < rows.shape[0]:
@@ -90,10 +98,11 @@ def sum_repeated(
         own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
         return slots, own, add_rows(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
     entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
-    slots = set_rows(slots, rows, entries)
-    entry = get_rows(slots, rows)
-    own = jnp.where((entry == entries) & (rows < nodes), rows, nodes)
-    return slots, own, add_rows(jnp.zeros_like(values), entry, values)
+    if first is None:
+        slots = set_rows(slots, rows, entries)
+        first = get_rows(slots, rows)
+    own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
+    return slots, own, add_rows(jnp.zeros_like(values), first, values)
 
 
 def get_state(state: Any, rows: Rows) -> Any:
