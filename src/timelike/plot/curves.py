@@ -25,6 +25,9 @@ PANELS = {
     "share of saturated pairs": {"saturated": "saturated"},
 }
 
+#: A legend over lines stays readable.
+LEGEND: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
+
 
 def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
     """Loss, average precision, gradient norm and saturation of every epoch; a line marks the epoch kept."""
@@ -87,7 +90,7 @@ def calibration_curve(
             axes.errorbar(x, y, bars, fmt="o-", label=label, **style)
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         axes.set(xlabel="predicted probability", ylabel="share of edges")
-        axes.legend(loc="best", handlelength=1)
+        axes.legend(loc="best", handlelength=1, **LEGEND)
         write_notes(figure, [_ratio(pairs)])
     return figure
 
@@ -110,7 +113,7 @@ def precision_recall_curve(
             label = f"{name}, {ap}" if name else ap
             axes.step(recall, precision, where="pre", color=colour, linewidth=1, label=label)
         axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
-        axes.legend(loc="best", handlelength=1)
+        axes.legend(loc="best", handlelength=1, **LEGEND)
         write_notes(figure, [f"{_ratio(pairs)}; dashed: guessing"])
     return figure
 
