@@ -60,7 +60,7 @@ class Reproduce:
     def run(self) -> None:
         """Compute what is missing, write the reports and print them."""
         from timelike.machine import cores
-        from timelike.reproduce.listing import listing
+        from timelike.reproduce.listing import as_text, listing
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
 
@@ -68,7 +68,8 @@ class Reproduce:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         options = Options(self.dims or None, self.seeds, self.quick, self.data_dir)
         if self.what == "list":
-            print(listing(options))
+            groups = listing(options)
+            print_json(groups) if self.json else print(as_text(groups))
             return
         jobs = max(1, self.jobs or cores())
         reports = reproduce(self.what, options, self.out, only=self.only, resume=self.resume, jobs=jobs)
