@@ -60,3 +60,11 @@ def test_help_teaches(command, capsys, monkeypatch):
         shown = name.upper() if name in positional else f"--{name.replace('_', '-')}"
         explained = rf"{shown}( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"
         assert re.search(explained, text.partition("show this help")[2] + text), name
+
+
+@pytest.mark.parametrize("action", [[], ["list"], ["info"], ["get"], ["export"]])
+def test_help_of_data_sets_has_examples(action, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["datasets", *action, "--help"])
+    assert not stop.value.code
+    assert f"Example: timelike datasets {' '.join(action)}" in " ".join(capsys.readouterr().out.split())

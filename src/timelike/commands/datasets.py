@@ -16,7 +16,10 @@ Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
 @dataclasses.dataclass(frozen=True)
 class List:
-    """List the data sets, their parameters and sizes."""
+    """List the data sets, their parameters and sizes.
+
+    Example: timelike datasets list
+    """
 
     json: bool = False
     """Print the result as JSON."""
@@ -69,7 +72,10 @@ class Info:
 
 @dataclasses.dataclass(frozen=True)
 class Get:
-    """Find the files of a data set, or download them into the cache, and print where they are."""
+    """Find the files of a data set, or download them into the cache, and print where they are.
+
+    Example: timelike datasets get wordnet:nouns
+    """
 
     name: Name
     """Which one, for example `wordnet:nouns`."""
@@ -139,7 +145,10 @@ def _facts(name: str) -> dict[str, Any]:
 @tyro.conf.configure(tyro.conf.OmitSubcommandPrefixes)
 @dataclasses.dataclass(frozen=True)
 class Datasets:
-    """Graphs by name: list them, describe one, get its files, export it."""
+    """Graphs by name: list them, describe one, get its files, export it.
+
+    Example: timelike datasets info dream5:ecoli
+    """
 
     action: (
         Annotated[List, tyro.conf.subcommand("list")]
