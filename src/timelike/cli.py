@@ -26,6 +26,7 @@ from timelike.commands.fit import Fit
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
 from timelike.commands.reproduce import Reproduce
+from timelike.commands.split import Split
 from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
 
@@ -97,6 +98,7 @@ COMMANDS: dict[str, type[Command]] = {
     "plot": Plot,
     "export": Export,
     "datasets": Datasets,
+    "split": Split,
     "sweep": Sweep,
     "tune": Tune,
     "reproduce": Reproduce,

@@ -25,7 +25,7 @@ from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import OPTIMIZERS, Learned, Step, heating, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives, draw_examples
 from timelike.shuffle import Shuffle
-from timelike.tables import first_entries, get_rows, get_state, set_rows, set_state, sum_repeated
+from timelike.tables import first_entries, get_rows, get_state, put_rows, put_state, sum_repeated
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
 #: enough to stay in the cache.
@@ -280,9 +280,9 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
         model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
-    rows = rows if own.shape == nodes.shape else points
+    rows = rows if own.shape[0] < points.shape[0] else points
     new_rows, new_state, norms = update_rows(
         model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    carry = (set_rows(points, own, new_rows), set_state(optimizer, own, new_state), learned, slots)
+    carry = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), learned, slots)
     return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))

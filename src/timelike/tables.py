@@ -87,13 +87,13 @@ def sum_repeated(
     """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
     Each row comes once; what is left over has the number past the end of the table, where nothing
-    is written. With fewer nodes than entries these are the nodes in order. Otherwise they are the
+    is written. With no more nodes than entries these are the nodes in order. Otherwise they are the
     entries: `slots`, one number per node, points each row at one of its entries, and the values are
     added up there. That needs no sort, no table-sized buffer and no reset. Where that entry is known
     already, it is `first`, and `slots` are not needed.
     """
     nodes = slots.shape[0]
-    if nodes < rows.shape[0]:
+    if nodes <= rows.shape[0]:
         touched = set_rows(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
         own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
         return slots, own, add_rows(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
@@ -105,11 +105,18 @@ def sum_repeated(
     return slots, own, add_rows(jnp.zeros_like(values), first, values)
 
 
-def get_state(state: Any, rows: Rows) -> Any:
-    """The optimiser state of some rows: tables are indexed, counters are shared."""
-    return jax.tree.map(lambda x: get_rows(x, rows) if x.ndim == 2 else x, state)
+def get_state(state: Any, own: Int[Array, "own"]) -> Any:
+    """The optimiser state of the rows that `sum_repeated` found: tables are indexed, counters are shared."""
+    return jax.tree.map(lambda x: get_rows(x, own) if x.ndim == 2 and own.shape[0] < len(x) else x, state)
 
 
-def set_state(state: Any, rows: Rows, new: Any) -> Any:
-    """The optimiser state with some rows replaced."""
-    return jax.tree.map(lambda x, y: set_rows(x, rows, y) if x.ndim == 2 else y, state, new)
+def put_state(state: Any, own: Int[Array, "own"], new: Any) -> Any:
+    """The optimiser state with these rows replaced."""
+    return jax.tree.map(lambda x, y: put_rows(x, own, y) if x.ndim == 2 else y, state, new)
+
+
+def put_rows(table: Table, own: Int[Array, "own"], values: Array) -> Table:
+    """The table with the rows that `sum_repeated` found replaced."""
+    if own.shape[0] < table.shape[0]:
+        return set_rows(table, own, values)
+    return jnp.where((own < table.shape[0])[:, None], values, table)
