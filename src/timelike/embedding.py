@@ -91,7 +91,7 @@ class Embedding:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
         count = len(self.points)
         s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self._calibrate(predict.listed(self.model, self.points, s, t))
+        return self.calibrate(predict.listed(self.model, self.points, s, t))
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -189,7 +189,8 @@ class Embedding:
         found = node_numbers([node], len(self.points), self.names, "node")
         return int(found[0])
 
-    def _calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+    def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+        """What the model's log-probabilities become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
     def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> list[Prediction]:
@@ -205,7 +206,7 @@ class Embedding:
         return self._predictions(sources, targets, scores[best])
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
-        rows = zip(sources, targets, np.exp(self._calibrate(scores)).tolist(), strict=True)
+        rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)
         return [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
 
     def _known(self, exclude: DiGraph | None) -> DiGraph | None:
