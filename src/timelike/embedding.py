@@ -101,14 +101,25 @@ class Embedding:
         """The k likeliest edges into a node, best first; not those of the graph `exclude`."""
         return self._top(node, k, exclude, incoming=True)
 
-    def top_edges(self, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+    def top_edges(
+        self,
+        k: int = 10,
+        exclude: DiGraph | None = None,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+    ) -> list[Prediction]:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
-        With the known graph as `exclude`: the most likely missing edges.
+        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name
+        the nodes that edges may leave and enter, such as the regulators of a gene network; None: any.
         """
         k = whole_number("k", k, 1)
-        sources, targets, scores = predict.best_pairs(self.model, self._columns, k, self._known(exclude))
-        return self._predictions(sources, targets, scores)
+        ends = [
+            None if given is None else np.array([self._number(node) for node in given], np.int64)
+            for given in (sources, targets)
+        ]
+        found = predict.best_pairs(self.model, self._columns, k, self._known(exclude), *ends)
+        return self._predictions(*found)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.

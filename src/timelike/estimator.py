@@ -171,9 +171,14 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """The k likeliest edges into a node that are not known, best first."""
         return self._fitted().top_sources(node, k, self.known_)
 
-    def top_edges(self, k: int = 10) -> list[Prediction]:
-        """The k most likely missing edges of the whole graph, best first."""
-        return self._fitted().top_edges(k, self.known_)
+    def top_edges(
+        self,
+        k: int = 10,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+    ) -> list[Prediction]:
+        """The k most likely missing edges, best first: of the whole graph, or between the nodes given."""
+        return self._fitted().top_edges(k, self.known_, sources, targets)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first."""
