@@ -42,5 +42,5 @@ def make(
     if frames:
         shares = np.arange(1, frames + 1, dtype=np.float32) / frames
         replay = Replay(np.arange(1, frames + 1), points * shares[:, None, None])
-    embedding = Embedding(model, points, names, {}, {"best_epoch": frames}, calibration)
+    embedding = Embedding(model, points, names, {}, {}, calibration)
     return Shown(title, embedding, known, (), replay)

@@ -138,7 +138,7 @@ class Answers:
         rows = {}
         for kind in ("all", "new", "known"):
             ids = lists[kind].tolist()
-            prob = np.exp(self._calibrated(lists["scores"][lists[kind]])).tolist()
+            prob = np.exp(self.embedding.calibrate(lists["scores"][lists[kind]])).tolist()
             rows[kind] = [
                 {"id": i, "name": self.name(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
                 for i, p in zip(ids, prob, strict=True)
@@ -190,7 +190,7 @@ class Answers:
         return {
             "source": {"id": source, "name": self.name(source)},
             "target": {"id": target, "name": self.name(target)},
-            "p": float(np.exp(self._calibrated(raw)[0])),
+            "p": float(np.exp(self.embedding.calibrate(raw)[0])),
             "model": float(np.exp(raw[0])),
             "known": bool(np.isin(target, self._known_of(source, False))),
         }
@@ -229,7 +229,7 @@ class Answers:
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
         s, t, scores = predict.best_pairs(self.embedding.model, self._columns, most, self.known)
-        prob = np.exp(self._calibrated(scores)).tolist()
+        prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
             {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}
             for a, b, p in zip(s.tolist(), t.tolist(), prob, strict=True)
@@ -258,10 +258,6 @@ class Answers:
     def _scores(self, source: int, target: int) -> np.ndarray:
         """log-probabilities of the edges from `source` to all nodes, and from all nodes to `target`."""
         return np.asarray(_from_and_to(self._model, self._columns, source, target))
-
-    def _calibrated(self, log_prob: np.ndarray) -> np.ndarray:
-        found = self.embedding.calibration
-        return log_prob if found is None else found.log_prob(log_prob)
 
     def _known_of(self, number: int, incoming: bool) -> np.ndarray:
         if incoming:
