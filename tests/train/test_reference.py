@@ -37,6 +37,7 @@ CLIP = 1.0
 MEMORY = {
     "sgd": lambda state: (),
     "adam": lambda state: (state.mu, state.nu),
+    "dense-adam": lambda state: (state.mu, state.nu),
     "adagrad": lambda state: (np.zeros_like(state.sum_of_squares), state.sum_of_squares),
 }
 
@@ -66,7 +67,7 @@ def rates(rng):
     return values
 
 
-TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_repeated")
+TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_by_node", "sum_repeated")
 
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {
