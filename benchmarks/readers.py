@@ -21,7 +21,7 @@ PIECE = 10**7
 #: Name → ending, the most seconds and GiB for 10⁸ edges (None: no target).
 CASES = {
     "Parquet, ids 0 … n − 1": (".parquet", 15, 4),
-    "Parquet, ids far apart": (".wide.parquet", None, None),
+    "Parquet, ids far apart": (".wide.parquet", 15, 4),
     "TSV, names as text": (".tsv", 90, None),
 }
 

@@ -1,5 +1,6 @@
 """Each safe scalar function against exact values, with its derivatives, over wide ranges."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -221,6 +222,16 @@ def test_square_sum_and_its_derivatives(dtype):
     assert part(x) == 13
     np.testing.assert_array_equal(jax.grad(part)(x), [0, -4, 6, 0])
     np.testing.assert_array_equal(jax.hessian(part)(x), np.diag([0, 2, 2, 0]))
+
+
+@pytest.mark.parametrize("length", [1, 31, 32, 99, 128])
+def test_total_and_its_derivatives(length, dtype):
+    x = np.random.default_rng(length).normal(size=(3, length)).astype(dtype)
+    exact = [math.fsum(map(float, row)) for row in x]
+    np.testing.assert_allclose(jax.jit(numerics.total)(x), exact, atol=20 * np.finfo(dtype).eps)
+    cubes = lambda x: numerics.total(x**3)  # noqa: E731
+    np.testing.assert_allclose(each(jax.grad(cubes))(x), 3 * x**2, rtol=1e-6)
+    np.testing.assert_allclose(each(jax.hessian(cubes))(x)[0], np.diag(6 * x[0]), rtol=1e-6)
 
 
 def test_once_changes_nothing(dtype):

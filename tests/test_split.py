@@ -14,6 +14,7 @@ from timelike import Config, DiGraph, Model, Negatives, train
 from timelike.datasets import chain, cycle, duplication_divergence, transitive_chain
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
+from timelike.protocols import PROTOCOLS, draw_non_edges
 from timelike.splits import Split, folds, in_edge_order, split_edges
 
 SHARES = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.4])
@@ -249,6 +250,36 @@ def test_no_test_edge_reaches_training_or_validation():
     assert one.points.tobytes() == two.points.tobytes()
     for name in ("loss", "rejected", "valid_ap"):
         assert one.history[name].tobytes() == two.history[name].tobytes()
+
+
+WHEN = np.random.default_rng(0).integers(0, 50, GRAPH.num_edges)
+OPTIONS = {
+    "edges": {},
+    "connected": {"connected": True},
+    "together": {"together": True},
+    "connected and together": {"connected": True, "together": True},
+    "time": {"times": WHEN},
+    "nodes": {"by": "nodes"},
+    "folds": None,
+}
+
+
+@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "listed"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_validation_is_told_from_knows_no_test_edge(option, protocol):
+    """For every way to split: who has never seen the test edges draws the same non-edges for validation."""
+    options = OPTIONS[option]
+    if options is None:
+        made = [*folds(GRAPH, 4, seed=3, protocol=protocol)]
+    else:
+        made = [split_edges(GRAPH, seed=3, protocol=protocol, **options)]
+    for i, split in enumerate(made):
+        check_parts(GRAPH, split)
+        assert len(split.test_edges)
+        past = split.train.with_edges(split.valid_edges)
+        key = [3, 1] if options is not None else [3, i, 1]
+        again = draw_non_edges(protocol, past, split.valid_edges, 4, key)
+        assert np.array_equal(split.valid_non_edges, again)
 
 
 def test_validation_may_draw_test_edges_and_the_test_no_edge():

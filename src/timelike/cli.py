@@ -25,6 +25,7 @@ from timelike.commands.fit import Fit
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
 from timelike.commands.reproduce import Reproduce
+from timelike.commands.split import Split
 from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
 
@@ -96,6 +97,7 @@ COMMANDS: dict[str, type[Command]] = {
     "plot": Plot,
     "export": Export,
     "datasets": Datasets,
+    "split": Split,
     "sweep": Sweep,
     "tune": Tune,
     "reproduce": Reproduce,
@@ -162,7 +164,7 @@ def _read(arguments: Sequence[str]) -> Any:
 def _one_line(box: str) -> str:
     """The text inside a box of lines: its parts, between rules, joined by semicolons."""
     lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
-    parts = "\n".join(";" if set(line) == {"─"} else line for line in lines if line).split(";")
+    parts = "\n".join(";" if set(line) in ({"─"}, {"-"}) else line for line in lines if line).split(";")
     return "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
 
 

@@ -20,7 +20,7 @@ from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives
 from timelike.shuffle import below
-from timelike.tables import get_rows, get_state, set_rows, set_state, sum_repeated
+from timelike.tables import get_rows, get_state, put_rows, put_state, sum_repeated
 
 #: So many edges each way are enough to tell where a new node starts.
 START_EDGES = 32
@@ -182,6 +182,6 @@ def _move(
     rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
     _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
     slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
-    rows = rows if own.shape == local.shape else points
+    rows = rows if own.shape[0] < points.shape[0] else points
     rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
-    return set_rows(points, own, rows), set_state(state, own, new_state), slots
+    return put_rows(points, own, rows), put_state(state, own, new_state), slots

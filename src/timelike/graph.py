@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Positions of edges are int32, on the device too.
 MOST_EDGES = 2**31 - 1
+#: Edges handled at a time where a whole array would only be passed through.
+PIECE = 2**17
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -219,10 +221,19 @@ def _sorted_unique(
     np.not_equal(key[1:], key[:-1], out=first[1:])
     if not first.all():
         weights, times = (None if x is None else x[first] for x in (weights, times))
-        key = key[first]
-    high = np.empty(key.size, np.int32)
-    np.right_shift(key, 32, out=high, casting="unsafe")  # without a second array of 64 bits
-    return high, key.astype(np.int32), weights, times
+    return *_ends(key, first), weights, times
+
+
+def _ends(key: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets of chosen keys, piece by piece: new memory costs more than the work."""
+    s, t = np.empty((2, np.count_nonzero(chosen)), np.int32)
+    end = 0
+    for i in range(0, key.size, PIECE):
+        part = key[i : i + PIECE][chosen[i : i + PIECE]]
+        start, end = end, end + part.size
+        np.right_shift(part, 32, out=s[start:end], casting="unsafe")
+        t[start:end] = part  # the lower half
+    return s, t
 
 
 def _sort(

@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Float
 
 from timelike.manifolds.base import Manifold
-from timelike.numerics import once
+from timelike.numerics import once, total
 
 Rows = Float[Array, "rows ambient"]
 
@@ -110,7 +110,7 @@ def update_rows(
 
 
 def _norms(vectors: Rows) -> Float[Array, "rows"]:
-    return jnp.sqrt(jnp.sum(vectors * vectors, axis=-1))
+    return jnp.sqrt(total(vectors * vectors))
 
 
 def _shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:

@@ -49,8 +49,8 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the binary search in a row, and
-    `draws` says how often a negative is drawn before it is given up.
+    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the
+    binary search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]

@@ -79,26 +79,35 @@ def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Ro
     return tables.reshape(size * length, *tables.shape[2:]), numbers.reshape(-1)
 
 
+def first_entries(rows: Int[Array, "steps rows"]) -> Int[Array, "steps rows"]:
+    """For every entry the first entry of its step with the same row, by comparing all with all."""
+    entries = jnp.arange(rows.shape[1], dtype=rows.dtype)
+    same = rows[:, :, None] == rows[:, None, :]
+    return jnp.min(jnp.where(same, entries, rows.shape[1]), axis=2)
+
+
 def sum_repeated(
-    slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
+    slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"], first: Rows | None = None
 ) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
     """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
     Each row comes once; what is left over has the number past the end of the table, where nothing
-    is written. With fewer nodes than entries these are the nodes in order. Otherwise they are the
+    is written. With no more nodes than entries these are the nodes in order. Otherwise they are the
     entries: `slots`, one number per node, points each row at one of its entries, and the values are
-    added up there. That needs no sort, no table-sized buffer and no reset.
+    added up there. That needs no sort, no table-sized buffer and no reset. Where that entry is known
+    already, it is `first`, and `slots` are not needed.
     """
     nodes = slots.shape[0]
-    if nodes < rows.shape[0]:
+    if nodes <= rows.shape[0]:
         touched = set_rows(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
         own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
         return slots, own, add_rows(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
     entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
-    slots = set_rows(slots, rows, entries)
-    entry = get_rows(slots, rows)
-    own = jnp.where((entry == entries) & (rows < nodes), rows, nodes)
-    return slots, own, add_rows(jnp.zeros_like(values), entry, values)
+    if first is None:
+        slots = set_rows(slots, rows, entries)
+        first = get_rows(slots, rows)
+    own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
+    return slots, own, add_rows(jnp.zeros_like(values), first, values)
 
 
 def places_of(degrees: np.ndarray) -> np.ndarray:
@@ -123,11 +132,18 @@ def sum_by_node(
     return jnp.where((places < nodes)[:, None], sums[:nodes], of_hub)
 
 
-def get_state(state: Any, rows: Rows) -> Any:
-    """The optimiser state of some rows: tables are indexed, counters are shared."""
-    return jax.tree.map(lambda x: get_rows(x, rows) if x.ndim == 2 else x, state)
+def get_state(state: Any, own: Int[Array, "own"]) -> Any:
+    """The optimiser state of the rows that `sum_repeated` found: tables are indexed, counters are shared."""
+    return jax.tree.map(lambda x: get_rows(x, own) if x.ndim == 2 and own.shape[0] < len(x) else x, state)
 
 
-def set_state(state: Any, rows: Rows, new: Any) -> Any:
-    """The optimiser state with some rows replaced."""
-    return jax.tree.map(lambda x, y: set_rows(x, rows, y) if x.ndim == 2 else y, state, new)
+def put_state(state: Any, own: Int[Array, "own"], new: Any) -> Any:
+    """The optimiser state with these rows replaced."""
+    return jax.tree.map(lambda x, y: put_rows(x, own, y) if x.ndim == 2 else y, state, new)
+
+
+def put_rows(table: Table, own: Int[Array, "own"], values: Array) -> Table:
+    """The table with the rows that `sum_repeated` found replaced."""
+    if own.shape[0] < table.shape[0]:
+        return set_rows(table, own, values)
+    return jnp.where((own < table.shape[0])[:, None], values, table)

@@ -1,8 +1,8 @@
 """What a model was trained on, kept with it: predictions leave these edges out, evaluations draw around them.
 
 In a model folder it is `edges.parquet`, a row per pair: `source` and `target` by number, and `part`:
-"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge". If the edges have weights,
-they are a column `weight`, empty for the other parts.
+"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge". If the edges have weights
+or times, they are columns `weight` and `time`, empty for the other parts.
 """
 
 from __future__ import annotations
@@ -51,16 +51,15 @@ class TrainedOn:
         names = np.repeat(PARTS, [len(part) for part in parts])
         columns = {"source": pairs[:, 0], "target": pairs[:, 1]}
         table = pl.DataFrame({**columns, "part": pl.Series(names.tolist(), dtype=pl.Enum(PARTS))})
-        if self.graph.weights is None:
-            return table
-        others = pl.Series([None], dtype=pl.Float32).new_from_index(0, len(pairs) - len(parts[0]))
-        return table.with_columns(pl.Series("weight", self.graph.weights).append(others))
+        more = {"weight": self.graph.weights, "time": self.graph.times}
+        known = [pl.Series(name, values) for name, values in more.items() if values is not None]
+        return table.with_columns(column.extend_constant(None, len(pairs) - len(column)) for column in known)
 
     @classmethod
     def from_frame(cls, table: polars.DataFrame, nodes: int, names: Any) -> TrainedOn:
         """What `to_frame` made, for a model with so many nodes; checked."""
         columns = ("source", "target", "part")
-        if tuple(table.columns) not in (columns, (*columns, "weight")):
+        if tuple(x for x in table.columns if x not in ("weight", "time")) != columns:
             raise ValueError(f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}")
         part = table["part"].cast(str)
         wrong = part.filter(~part.is_in(PARTS).fill_null(False))
@@ -70,7 +69,8 @@ class TrainedOn:
         train, valid, non_edges = (
             checked_pairs(ends.filter(part == name).to_numpy(), nodes, name) for name in PARTS
         )
-        weights = table.filter(part == "train")["weight"].to_numpy() if "weight" in table.columns else None
-        graph = DiGraph.from_arrays(train[:, 0], train[:, 1], nodes, names, weights)
+        learned = table.filter(part == "train")
+        more = [learned[x].to_numpy() if x in table.columns else None for x in ("weight", "time")]
+        graph = DiGraph.from_arrays(train[:, 0], train[:, 1], nodes, names, *more)
         held_out = LabelledPairs.build(valid, non_edges) if len(valid) + len(non_edges) else None
         return cls(graph, held_out)

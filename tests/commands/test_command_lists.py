@@ -9,10 +9,11 @@ import pytest
 from timelike import plot, protocols
 from timelike.baselines import MODELS
 from timelike.cli import COMMANDS, main
-from timelike.commands import evaluate, export, options
+from timelike.commands import datasets, evaluate, export, options, reading
 from timelike.commands import plot as plot_command
 from timelike.commands import reproduce as reproduce_command
 from timelike.export import FORMATS
+from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
@@ -28,6 +29,7 @@ from timelike.settings import PRESETS
         (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
         (export.Format, FORMATS),
+        (reading.Format, [one.name for one in READ_FORMATS]),
         (reproduce_command.What, ["list", "all", *GROUPS]),
     ],
 )
@@ -47,16 +49,20 @@ def option_names(command: type) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "datasets"])
+ACTIONS = {f"datasets {one.__name__.lower()}": one for one in (datasets.List, datasets.Info, datasets.Get)}
+ALL = {**COMMANDS, **ACTIONS, "datasets export": datasets.Export}
+
+
+@pytest.mark.parametrize("command", ALL)
 def test_help_teaches(command, capsys, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     with pytest.raises(SystemExit) as stop:
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     assert not stop.value.code
     text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
     assert f"Example: timelike {command} " in text
-    positional = {"edges", "model", "what"} if command != "evaluate" else {"model"}
-    for name in option_names(COMMANDS[command]):
+    positional = {"edges", "model", "what", "name"} if command != "evaluate" else {"model"}
+    for name in option_names(ALL[command]) if command != "datasets" else ():
         shown = name.upper() if name in positional else f"--{name.replace('_', '-')}"
         explained = rf"{shown}( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"
         assert re.search(explained, text.partition("show this help")[2] + text), name

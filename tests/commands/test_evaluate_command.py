@@ -81,7 +81,16 @@ def test_a_data_set_stands_for_a_file(run, files):
 
 
 def test_training_edges_are_pointed_out(run):
-    assert "204 of 204 edges were used in training" in run("evaluate", "model", "--edges", "edges.tsv").err
+    said = run("evaluate", "model", "--edges", "edges.tsv").err
+    assert "184 of 204 edges were learned in training: this is no fair test" in said
+    assert "20 of 204 edges chose the model by validation" in said
+
+
+def test_ratio_and_seed_of_drawn_non_edges(run):
+    one, two = (result(run, "--ratio", 2, "--seed", seed) for seed in (3, 4))
+    assert one["negatives"] == two["negatives"] == 72
+    assert one["average_precision"] != two["average_precision"]
+    assert result(run, "--ratio", 2, "--seed", 3) == one
 
 
 @pytest.mark.parametrize(
@@ -91,6 +100,8 @@ def test_training_edges_are_pointed_out(run):
         (["model", "--edges", "test.tsv", "--protocol", "hard"], "corrupt-target"),
         (["model", "--edges", "test.tsv", "--protocol", "degree", "--negatives", "test.tsv"], "exclude"),
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: non_edges[0] is"),
+        (["model", "--edges", "test.tsv", "--ratio", "0"], "ratio is 0; it must be a whole number ≥ 1"),
+        (["model", "--edges", "test.tsv", "--negatives", "non-edges.tsv", "--ratio", "2"], "leave one out"),
         (["model", "--edges", "loops.tsv"], "no edges between different nodes"),
         (["model", "--edges", "cycle:5"], "cycle:5, pair 1: there is no node '0'"),
         (["model", "--edges", "cylce:5"], "cylce:5: there is no such file, and there is no data set"),

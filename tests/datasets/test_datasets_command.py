@@ -84,6 +84,14 @@ def test_export_has_the_names_of_genes(tmp_path, data_dir):
     assert ("lexA", "recA") in pl.read_csv(tmp_path / "ecoli.csv").rows()
 
 
+def test_export_of_listed_non_edges(capsys, tmp_path, data_dir):
+    out = tmp_path / "non-edges.tsv"
+    text = run(capsys, "export", "dream5:ecoli", "--non-edges", "--out", out, "--data-dir", data_dir)
+    assert text == f"{out}: 150,214 non-edges of dream5:ecoli\n"
+    names = load("dream5:ecoli", data_dir).names
+    assert len(pl.read_csv(out, separator="\t").filter(pl.all().is_in([*names])).unique()) == 150_214
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("name", ["dream5:ecoli", "grid:3,4", "rmat:scale=5"])
 def test_what_is_exported_can_be_read(name, ending, tmp_path, data_dir):
@@ -123,6 +131,7 @@ def test_export_streams_rmat(capsys, tmp_path):
         (["export", "cycle:5", "--out", "no/edges.tsv"], "there is no folder no"),
         (["export", "rmat:scale=99", "--out", "edges.parquet"], "scale is 99"),
         (["export", "cycle:5"], "--out"),
+        (["export", "cycle:5", "--non-edges", "--out", "edges.tsv"], "cycle:5 lists no non-edges"),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
@@ -136,3 +145,25 @@ def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert error.count("\n") == 1
     assert says in error
     assert not [path for path in tmp_path.iterdir() if path.is_file()]
+
+
+def test_info_of_a_file_of_ones_own(capsys, tmp_path):
+    (tmp_path / "mine.tsv").write_text(
+        "Gene A\tGene B\tscore\nlexA\trecA\t0.9\nrecA\tlexA\tNA\nrecA\trecA\t-1\n"
+    )
+    (tmp_path / "nodes.txt").write_text("# isolated\nlonely\nlexA\n", encoding="utf-8")
+    main(["datasets", "info", str(tmp_path / "mine.tsv"), "--nodes", str(tmp_path / "nodes.txt"), "--json"])
+    out, err = capsys.readouterr()
+    assert {"nodes": 3, "edges": 2, "components": 2, "is_dag": False}.items() <= json.loads(out).items()
+    assert "read as a header: Gene A, Gene B, score" in err
+    assert "1 self-loops left out" in err
+    main(["datasets", "info", str(tmp_path / "mine.tsv"), "--header", "no", "--json"])
+    assert json.loads(capsys.readouterr().out)["nodes"] == 4
+
+
+def test_info_of_an_ontology_by_labels(capsys, tmp_path):
+    terms = "".join(f"\n[Term]\nid: A:{i}\nname: t{i}\n" + "is_a: A:0\n" * (i > 0) for i in range(3))
+    (tmp_path / "o.txt").write_text(f"format-version: 1.2\n{terms}relationship: part_of A:1\n")
+    options = ["--format", "obo", "--labels", "--relations", "is_a", "--json"]
+    main(["datasets", "info", str(tmp_path / "o.txt"), *options])
+    assert json.loads(capsys.readouterr().out)["edges"] == 2

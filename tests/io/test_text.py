@@ -12,7 +12,7 @@ import writers
 
 from timelike import read
 from timelike.io import text
-from timelike.io.numbering import Numbering
+from timelike.io.numbering import IdNumbering, Numbering
 
 
 def edges(graph) -> list[tuple]:
@@ -214,9 +214,26 @@ def test_numbering_counts_names_in_the_order_of_first_appearance(monkeypatch):
         columns = [pl.Series([f"n{i}" for i in rng.integers(0, 9000, size)], dtype=pl.String) for _ in "st"]
         found = numbering.number(columns)
         rows = zip(*columns, strict=True)
-        assert found.tolist() == [[number.setdefault(x, len(number)) for x in row] for row in rows]
+        assert np.transpose(found).tolist() == [
+            [number.setdefault(x, len(number)) for x in row] for row in rows
+        ]
     assert numbering.names().to_list() == list(number)
     assert numbering.count == len(number)
+
+
+def test_ids_are_numbered_once(monkeypatch):
+    monkeypatch.setattr("timelike.io.numbering.STEP", 1000)
+    rng = np.random.default_rng(0)
+    numbering, seen = IdNumbering(bits=1), {}
+    far = np.append(rng.integers(-(2**63), 2**63 - 1, 9000), [0, -1, 2**63 - 1, -(2**63)])
+    for size in (0, 1, 7, 300, 20_000):
+        columns = [pl.Series(rng.choice(far, size)) for _ in "st"]
+        for column, found in zip(columns, numbering.number(columns), strict=True):
+            for name, number in zip(column, found.tolist(), strict=True):
+                assert seen.setdefault(name, number) == number
+    names = numbering.names().to_list()
+    assert len(names) == numbering.count == len(seen)
+    assert seen == {name: i for i, name in enumerate(names)}
 
 
 @pytest.mark.parametrize("far", [2**40, -5, 2**30])

@@ -242,7 +242,7 @@ class Reference:
         return dense
 
     def direction(self, i, v):
-        """Adam (β = 0.9, 0.999 or dense 0.99, ε = 1e-8) and Adagrad (from 0.1, ε = 1e-7 under the root) by coordinate."""
+        """Adam (β = 0.9, 0.999, dense 0.99, ε = 1e-8), Adagrad (from 0.1, ε = 1e-7 under the root)."""
         if self.optimizer.endswith("adam"):
             beta = 0.99 if self.optimizer == "dense-adam" else 0.999
             self.first[i] = 0.9 * self.first[i] + 0.1 * v

@@ -31,16 +31,18 @@ def random_rows(rng, nodes, count):
     return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
 
 
+@pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("nodes", [7, 20, 30])
-def test_repeated_rows_get_their_summed_gradient(nodes):
-    """By the table in order if it is the smaller one, by entry otherwise."""
+def test_repeated_rows_get_their_summed_gradient(nodes, known):
+    """By the table in order if it is the smaller one, by entry otherwise, which may be `known` in advance."""
     add_up = jax.jit(tables.sum_repeated)
     rng, slots = np.random.default_rng(0), jnp.zeros(nodes, jnp.int32)
     for _ in range(50):
         rows, values = random_rows(rng, nodes, 20)
         dense = np.zeros((nodes + 2, 3))
         np.add.at(dense, rows, values.astype(np.float64))
-        slots, own, found = jax.device_get(add_up(slots, rows, values))  # old slots do no harm
+        first = tables.first_entries(rows[None])[0] if known else None
+        slots, own, found = jax.device_get(add_up(slots, rows, values, first))  # old slots do no harm
         kept = own < nodes
         np.testing.assert_array_equal(np.sort(own[kept]), np.unique(rows[rows < nodes]))
         np.testing.assert_allclose(found[kept], dense[own[kept]], atol=1e-6)

@@ -67,7 +67,15 @@ def rates(rng):
     return values
 
 
-TABLE_FUNCTIONS = ("get_rows", "get_state", "set_rows", "set_state", "sum_by_node", "sum_repeated")
+TABLE_FUNCTIONS = (
+    "first_entries",
+    "get_rows",
+    "get_state",
+    "put_rows",
+    "put_state",
+    "sum_by_node",
+    "sum_repeated",
+)
 
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {

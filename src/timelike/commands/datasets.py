@@ -10,13 +10,17 @@ from typing import Annotated, Any
 import tyro
 
 from timelike.checks import output_path
+from timelike.commands.reading import GraphOptions
 
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
 
 @dataclasses.dataclass(frozen=True)
 class List:
-    """List the data sets, their parameters and sizes."""
+    """List the data sets, their parameters and sizes.
+
+    Example: timelike datasets list
+    """
 
     json: bool = False
     """Print the result as JSON."""
@@ -40,36 +44,38 @@ class List:
 
 @dataclasses.dataclass(frozen=True)
 class Info:
-    """Describe a data set: size, cycles, degrees, and the geometry that suggests.
+    """Describe a data set or an edge file: size, cycles, degrees, and the geometry that suggests.
 
     Example: timelike datasets info dream5:ecoli --data-dir data
     """
 
     name: Name
-    """Which one, for example `dream5:ecoli` or `cycle:5`."""
-
-    data_dir: Path | None = None
-    """A folder with the data's files; the environment variable TIMELIKE_DATA names another."""
+    """Which one, for example `dream5:ecoli` or `cycle:5`; or an edge file, `-` for standard input."""
 
     json: bool = False
     """Print the result as JSON."""
 
+    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+
     def run(self) -> None:
         """Load and describe."""
-        from timelike.datasets import load
-
-        description = load(self.name, self.data_dir).describe()
+        graph = self.reading.graph(self.name)
+        description = graph.describe()
+        facts = {"name": self.name} if graph.notes is not None else _facts(self.name)
         if self.json:
-            print(json.dumps({**_facts(self.name), **description.to_dict()}))
+            print(json.dumps({**facts, **description.to_dict()}))
             return
-        facts = _facts(self.name)
-        print(f"{self.name}: {facts['about']}\nsource: {facts['source']}\nlicence: {facts['licence']}")
+        if "source" in facts:
+            print(f"{self.name}: {facts['about']}\nsource: {facts['source']}\nlicence: {facts['licence']}")
         print(description)
 
 
 @dataclasses.dataclass(frozen=True)
 class Get:
-    """Find the files of a data set, or download them into the cache, and print where they are."""
+    """Find the files of a data set, or download them into the cache, and print where they are.
+
+    Example: timelike datasets get wordnet:nouns
+    """
 
     name: Name
     """Which one, for example `wordnet:nouns`."""
@@ -105,6 +111,9 @@ class Export:
     out: Path
     """The file to write; its ending (.tsv, .csv, .tsv.gz, .csv.gz, .parquet) is the format."""
 
+    non_edges: bool = False
+    """Write the pairs that are listed as no edges instead, which DREAM5 has."""
+
     data_dir: Path | None = None
     """A folder with the data's files; the environment variable TIMELIKE_DATA names another."""
 
@@ -113,17 +122,18 @@ class Export:
 
     def run(self) -> None:
         """Write, and say what was written."""
-        from timelike.datasets import export
+        from timelike.datasets import export, export_non_edges
         from timelike.datasets.export import ENDINGS
 
         output_path("--out", self.out, ENDINGS)
-        written = export(self.name, self.out, self.data_dir)
+        written = (export_non_edges if self.non_edges else export)(self.name, self.out, self.data_dir)
         if self.json:
             print(json.dumps({"name": self.name, "out": str(self.out), **written}))
             return
-        alone = written["isolated"]
+        alone = written.get("isolated")
         note = f" ({alone:,} nodes have no edge and are not in the file)" if alone else ""
-        print(f"{self.out}: {written['edges']:,} edges of {self.name}{note}")
+        what = "non-edges" if self.non_edges else "edges"
+        print(f"{self.out}: {written[what.replace('-', '_')]:,} {what} of {self.name}{note}")
 
 
 def _facts(name: str) -> dict[str, Any]:
@@ -139,7 +149,10 @@ def _facts(name: str) -> dict[str, Any]:
 @tyro.conf.configure(tyro.conf.OmitSubcommandPrefixes)
 @dataclasses.dataclass(frozen=True)
 class Datasets:
-    """Graphs by name: list them, describe one, get its files, export it."""
+    """Graphs by name: list them, describe one (or your own file), get its files, export it.
+
+    Example: timelike datasets info dream5:ecoli
+    """
 
     action: (
         Annotated[List, tyro.conf.subcommand("list")]

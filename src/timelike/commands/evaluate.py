@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
+    from timelike.trained_on import TrainedOn
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
 Protocol = Literal["uniform", "corrupt-target", "corrupt-source", "reversed", "degree"]
 
-#: Non-edges drawn to an edge, and where their random numbers come from.
+#: Non-edges drawn to an edge, and where their random numbers come from, unless said otherwise.
 RATIO, SEED = 4, 0
 
 COLUMNS = (
@@ -56,8 +57,14 @@ class Evaluate:
         Protocol | None, optional("{uniform,corrupt-target,corrupt-source,reversed,degree}")
     ] = None
     """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
-    said), the edge with another end, the edge backwards, or ends as frequent as in edges. Four to an edge,
-    one if backwards; never a known edge; always the same ones (seed 0)."""
+    said), the edge with another end, the edge backwards, or ends as frequent as in edges; never a known
+    edge."""
+
+    ratio: int = RATIO
+    """How many non-edges to draw for each edge (one if backwards)."""
+
+    seed: int = SEED
+    """Where their random numbers come from: the same seed draws the same."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -71,6 +78,10 @@ class Evaluate:
 
         if self.negatives is not None and self.protocol is not None:
             raise ValueError("--negatives and --protocol exclude each other; leave one out")
+        if self.negatives is not None and (self.ratio, self.seed) != (RATIO, SEED):
+            raise ValueError(
+                "--negatives and --ratio or --seed exclude each other: nothing is drawn; leave one out"
+            )
         fitted = load(
             self.model, "there are no baselines, and non-edges that are drawn may be training edges"
         )
@@ -110,20 +121,27 @@ class Evaluate:
         if not len(edges):
             raise ValueError(f"{self.edges}: there are no edges between different nodes in it")
         before = edges[:0]
-        if fitted.known is not None:
-            before = fitted.known.pairs
-            seen = int(fitted.known.has_edges(edges[:, 0], edges[:, 1]).sum())
-            if seen:
-                note(f"{seen:,} of {len(edges):,} edges were used in training: this is no fair test")
+        if fitted.trained_on is not None:
+            before = fitted.trained_on.known.pairs
+            self._warn(fitted.trained_on, edges)
         both = np.concatenate([before, edges])
         return edges, DiGraph.from_arrays(both[:, 0], both[:, 1], len(embedding.points), embedding.names)
+
+    def _warn(self, trained_on: TrainedOn, edges: np.ndarray) -> None:
+        """Say how many of the edges the model has seen, and what for."""
+        learned = int(trained_on.graph.has_edges(*edges.T).sum())
+        chosen = int(trained_on.known.has_edges(*edges.T).sum()) - learned
+        if learned:
+            note(f"{learned:,} of {len(edges):,} edges were learned in training: this is no fair test")
+        if chosen:
+            note(f"{chosen:,} of {len(edges):,} edges chose the model by validation: scores are too good")
 
     def _pairs(self, fitted: Fitted, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
         from timelike.evaluation import LabelledPairs
         from timelike.protocols import check_listed, draw_non_edges
 
         if self.negatives is None:
-            negatives = draw_non_edges(self.protocol or "uniform", known, positives, RATIO, SEED)
+            negatives = draw_non_edges(self.protocol or "uniform", known, positives, self.ratio, self.seed)
         else:
             listed = self.reading.pairs(self.negatives, known.num_nodes, known.names)
             try:

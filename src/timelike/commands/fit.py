@@ -13,7 +13,7 @@ import tyro
 from timelike._version import __version__
 from timelike.commands.options import Geometry, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
-from timelike.commands.reading import Edges, GraphOptions
+from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
@@ -65,7 +65,7 @@ class Fit:
 
     training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
 
-    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+    reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
         """Read, train, save, and say what came of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
 Folder = Annotated[Path | None, optional("FOLDER")]
+#: Kept here as text so that `--help` and mistakes need no reader; a test compares them with the list.
+Format = Literal["parquet", "matrix-market", "graphml", "obo", "edge-list"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +34,9 @@ class PairOptions:
     delimiter: Annotated[str | None, optional("TEXT")] = None
     r"""What divides the fields of a line, for example ',' or '\t'."""
 
+    header: Annotated[Literal["yes", "no"] | None, optional("{yes,no}")] = None
+    """Whether the first line names the columns."""
+
     skip_bad_rows: bool = False
     """Leave out and count rows that cannot be read, instead of stopping at the first."""
 
@@ -39,18 +44,19 @@ class PairOptions:
     """A folder with the files of data sets; the environment variable TIMELIKE_DATA names another."""
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The options of the reader that were given."""
+    def layout(self) -> dict[str, Any]:
+        """What is said about the lines and columns of files."""
         columns = None if self.columns is None else [_column(word) for word in self.columns.split(",")]
         delimiter = None if self.delimiter is None else self.delimiter.replace("\\t", "\t")
-        options = {"columns": columns, "delimiter": delimiter}
+        header = None if self.header is None else self.header == "yes"
+        options = {"columns": columns, "delimiter": delimiter, "header": header}
         return {name: value for name, value in options.items() if value is not None}
 
     def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
         """The (n, 2) node numbers of the pairs that a file or a data set lists, in its order."""
         from timelike.io.pairs import read_pairs
 
-        table, remarks = read_pairs(source, self.skip_bad_rows, self.data_dir, **self.given)
+        table, remarks = read_pairs(source, self.skip_bad_rows, self.data_dir, **self.layout)
         ends = [find_nodes(table[end], nodes, names) for end in ("source", "target")]
         known = (ends[0] >= 0) & (ends[1] >= 0)
         if not known.all() and not self.skip_bad_rows:
@@ -71,21 +77,48 @@ class PairOptions:
 class GraphOptions(PairOptions):
     """How edges are read. What is not given is guessed from the first lines."""
 
-    time: Annotated[str | None, optional("COLUMN")] = None
-    """The column with the time of each edge, a number or a date: the latest edges are held out to validate,
-    not random ones."""
+    nodes: Annotated[Path | None, optional("FILE")] = None
+    """Nodes to keep even if they have no edge: a file with one name on a line."""
+
+    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,edge-list}")] = None
+    """The format of the edge file; if not given, what its first bytes and its ending say."""
+
+    relations: Annotated[str | None, optional("NAME,NAME…")] = None
+    """The relations of an ontology (OBO) that are edges; is_a,part_of unless given."""
+
+    labels: bool = False
+    """Call the nodes of OBO and GraphML files by their labels, not by their ids."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of `timelike.read` that were given."""
+        relations = None if self.relations is None else self.relations.split(",")
+        options = {"nodes": self.nodes, "format": self.format, "relations": relations}
+        given = {name: value for name, value in options.items() if value is not None}
+        return {**self.layout, **given, **({"labels": True} if self.labels else {})}
 
     def graph(self, source: str) -> DiGraph:
         """The graph of a file, of standard input or of a data set; what was left out is said on stderr."""
         from timelike.io import read
 
-        time = None if self.time is None else _column(self.time)
-        graph = read(
-            source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, time=time, **self.given
-        )
+        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.given)
         if graph.notes is not None:
             note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
         return graph
+
+
+@dataclasses.dataclass(frozen=True)
+class TimedOptions(GraphOptions):
+    """How edges are read. What is not given is guessed from the first lines."""
+
+    time: Annotated[str | None, optional("COLUMN")] = None
+    """The column with the time of each edge, a number or a date: the latest edges are held out, not random
+    ones."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options of `timelike.read` that were given."""
+        return {**super().given, **({} if self.time is None else {"time": _column(self.time)})}
 
 
 def _column(word: str) -> str | int:

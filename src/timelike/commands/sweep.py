@@ -12,7 +12,7 @@ import tyro
 
 from timelike.commands.options import Geometry, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
-from timelike.commands.reading import Edges, GraphOptions
+from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
     from timelike.config import Config
@@ -47,7 +47,7 @@ class Sweep:
 
     training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
 
-    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+    reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
         """Train, print the table, and save the best model."""

@@ -13,7 +13,7 @@ from timelike.checks import output_path
 from timelike.commands.evaluate import Protocol
 from timelike.commands.options import Count, Preset, optional
 from timelike.commands.printing import note, print_json, print_table
-from timelike.commands.reading import Edges, GraphOptions
+from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
     from timelike.tuning import Tuned
@@ -69,7 +69,7 @@ class Tune:
     json: bool = False
     """Print the result as JSON."""
 
-    reading: tyro.conf.OmitArgPrefixes[GraphOptions] = dataclasses.field(default_factory=GraphOptions)
+    reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
         """Search, print the leaderboard and save the winner."""

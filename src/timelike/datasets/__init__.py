@@ -3,7 +3,7 @@
 from timelike.datasets.closure import transitive_closure
 from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
-from timelike.datasets.export import export
+from timelike.datasets.export import export, export_non_edges
 from timelike.datasets.families import grid, random_dag, tree
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
@@ -19,6 +19,7 @@ __all__ = [
     "dream5",
     "duplication_divergence",
     "export",
+    "export_non_edges",
     "grid",
     "load",
     "random_dag",

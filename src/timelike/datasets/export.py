@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import output_path
+from timelike.datasets.dream5 import FILES, dream5
 from timelike.datasets.registry import load, resolve
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.files import replacing
@@ -36,22 +37,43 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
         return {"edges": rmat_to_parquet(path, scale, *rest), "isolated": None}
     graph = load(name, data_dir)
     with replacing(path) as part:
-        _write(_frame(graph), part, path.name.lower())
+        _write(edge_table(graph), part, path.name.lower())
     linked = np.zeros(graph.num_nodes, bool)
     linked[graph.sources] = linked[graph.targets] = True
     return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
 
 
-def _frame(graph: DiGraph) -> pl.DataFrame:
+def export_non_edges(
+    name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None
+) -> dict[str, Any]:
+    """Write the listed non-edges of a DREAM5 network as `export` writes edges; returns how many there are."""
+    path = output_path("out", out, ENDINGS)
+    resolve(name)
+    family, _, network = name.partition(":")
+    if family != "dream5":
+        raise ValueError(f"{name} lists no non-edges; {', '.join(f'dream5:{x}' for x in FILES)} do")
+    graph, non_edges, _ = dream5(network, data_dir)
+    with replacing(path) as part:
+        _write(pair_table(graph, non_edges), part, path.name.lower())
+    return {"non_edges": len(non_edges)}
+
+
+def edge_table(graph: DiGraph) -> pl.DataFrame:
+    """The edges by name: columns source, target and, where there are such, weight and time."""
+    table = pair_table(graph, graph.pairs)
+    more = {"weight": graph.weights, "time": graph.times}
+    return table.with_columns(**{name: values for name, values in more.items() if values is not None})
+
+
+def pair_table(graph: DiGraph, pairs: np.ndarray) -> pl.DataFrame:
+    """Pairs of nodes of a graph, an (n, 2) array, by name."""
     import polars as pl
 
-    columns = {"source": pl.Series(graph.sources), "target": pl.Series(graph.targets)}
-    if graph.names is not None:
-        names = pl.Series([str(name) for name in graph.names])
-        columns = {key: names.gather(number) for key, number in columns.items()}
-    if graph.weights is not None:
-        columns["weight"] = pl.Series(graph.weights)
-    return pl.DataFrame(columns)
+    ends = pl.DataFrame(pairs, schema=["source", "target"])
+    if graph.names is None:
+        return ends
+    names = pl.Series([str(name) for name in graph.names])
+    return ends.select(names.gather(ends[end]).alias(end) for end in ends.columns)
 
 
 def _write(frame: pl.DataFrame, path: Path, name: str) -> None:

@@ -78,7 +78,7 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
 
         return ogb.read(path, builder, **_allowed(ogb.read, options, "a folder"))
     if source != "-" and not path.exists():
-        return _dataset(source, options)
+        return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         found = find(file, options.pop("format", None))

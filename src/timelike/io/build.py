@@ -10,13 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.checks import show
 from timelike.graph import MOST_EDGES, DiGraph
-from timelike.io.numbering import Numbering
+from timelike.io.numbering import IdNumbering, Numbering
 from timelike.io.summary import ReadSummary
 from timelike.io.times import Clock
 from timelike.names import NameColumn, NameTuple, NumberColumn
@@ -39,7 +40,7 @@ class Builder:
         self.clock = Clock()
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
-        self._numbering: Numbering | None = None
+        self._numbering: Numbering | IdNumbering | None = None
         self._batches: list[Edges] = []
         self._lonely: list[np.ndarray] = []
         self._top = 0
@@ -80,7 +81,7 @@ class Builder:
         """Number listed nodes, and all that has been added as small numbers so far."""
         import polars as pl
 
-        self._numbering = Numbering()
+        self._numbering = Numbering() if kind == pl.String else IdNumbering()
         listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
         if kind != pl.String:
             listed = pl.Series(np.concatenate([*self._lonely, self._whole_nodes()]), dtype=kind)
@@ -90,8 +91,8 @@ class Builder:
             self._batches[i] = (*ends, weights, times)
 
     def _numbered(self, sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-        ends = self._numbering.number([sources, targets])  # type: ignore[union-attr]
-        return ends[:, 0].copy(), ends[:, 1].copy()
+        s, t = self._numbering.number([sources, targets])  # type: ignore[union-attr]
+        return s, t
 
     def _kept(
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
@@ -124,16 +125,21 @@ class Builder:
             raise ValueError(f"{self.source}: there are no edges in it{more}")
         if self._numbering is None and not self._is_dense():
             self._start_numbering(pl.Int64)
-        s, t, *rest = self._joined()
         if self._numbering is None:
+            s, t, *rest = self._joined()
             s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
             return self._graph(s, t, len(ids), name_numbers(ids), *rest)
         names = self._numbering.names()
         self._numbering = None
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
+            s, t, *rest = self._joined()
             return self._graph(s, t, len(names), name_texts(names), *rest)
-        s, t, ids = _in_order(s, t, names.cast(int).to_numpy())
-        return self._graph(s, t, len(ids), name_numbers(ids), *rest)
+        ids = names.cast(int).to_numpy()
+        order = np.argsort(ids)
+        rank = np.empty(len(ids), np.int32)
+        rank[order] = np.arange(len(ids), dtype=np.int32)
+        s, t, *rest = self._joined(rank)
+        return self._graph(s, t, len(ids), name_numbers(ids[order]), *rest)
 
     def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
         """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
@@ -198,15 +204,17 @@ class Builder:
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
         return dataclasses.replace(graph, notes=notes)
 
-    def _joined(self) -> Edges:
-        """All batches as one; those of one end are let go before those of the next are joined."""
+    def _joined(self, rank: np.ndarray | None = None) -> Edges:
+        """All batches as one, with the ranks of nodes for their numbers if these are given.
+
+        Those of one end are let go before those of the next are joined.
+        """
         batches, self._batches = self._batches, []
         if sum(len(batch[0]) for batch in batches) > MOST_EDGES:
             raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
         columns = [list(column) for column in zip(*batches, strict=True)]
         del batches
-        s = np.concatenate(columns.pop(0))
-        t = np.concatenate(columns.pop(0))
+        s, t = (_take(rank, columns.pop(0)) for _ in range(2))
         weights, times = (None if column[0] is None else np.concatenate(column) for column in columns)
         return s, t, weights, times
 
@@ -214,7 +222,7 @@ class Builder:
         """Whether a table with a row for every small id is worth its memory."""
         listed = self._whole_nodes()
         top = max(self._top, int(listed.max(initial=0)))
-        return bool(listed.min(initial=0) >= 0 and top < max(8 * self.rows, 2**20))
+        return bool(listed.min(initial=0) >= 0 and top < max(2 * self.rows, 2**20))
 
     def _whole_nodes(self) -> np.ndarray:
         """Listed nodes as numbers, where the edges are between numbers."""
@@ -265,12 +273,19 @@ def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _in_order(s: np.ndarray, t: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Number nodes by the rank of their id rather than by first appearance."""
-    order = np.argsort(ids)
-    rank = np.empty(len(ids), np.int32)
-    rank[order] = np.arange(len(ids), dtype=np.int32)
-    return rank[s], rank[t], ids[order]
+def _take(values: np.ndarray | None, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """All parts as one; the values at these places, if there are any."""
+    if values is None:
+        return np.concatenate(parts)
+    found = np.empty(sum(map(len, parts)), values.dtype)
+    ends = np.cumsum([len(part) for part in parts])
+
+    def fill(i: int) -> None:
+        values.take(parts[i], mode="clip", out=found[ends[i] - len(parts[i]) : ends[i]])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(fill, range(len(parts))))
+    return found
 
 
 def _small(sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray] | None:

@@ -83,6 +83,10 @@ class File:
     def _checked_start(self, piece: bytes) -> bytes:
         if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise ValueError(f"{self.name}: the text is UTF-16; save it as UTF-8")
+        if piece.startswith(b"PK\x03\x04"):
+            raise ValueError(
+                f"{self.name}: this is a zip archive or an Excel file; unpack or save it as TSV or CSV"
+            )
         if b"\0" in piece[:4096]:
             raise ValueError(f"{self.name}: this is no text file but binary data of an unknown kind")
         return piece.removeprefix(b"\xef\xbb\xbf")

@@ -124,4 +124,8 @@ def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if not full or any(NUMBER.fullmatch(x) for x in first):
         return False
     later = [i for i in range(2, len(first)) if first[i].lower() not in MISSING]
-    return any(all(NUMBER.fullmatch(row[i]) for row in full) for i in later)
+    return any(_is_numbers([row[i] for row in full if row[i].lower() not in MISSING]) for i in later)
+
+
+def _is_numbers(texts: Sequence[str]) -> bool:
+    return bool(texts) and all(NUMBER.fullmatch(text) for text in texts)

@@ -56,8 +56,8 @@ def read_pairs(
 ) -> tuple[pl.DataFrame, Sequence[str]]:
     """The rows of an edge list or a Parquet file (`-`: standard input), and remarks on what was read.
 
-    `options` are those of the format: `columns`, for edge lists also `delimiter`. The name of a data
-    set stands for a file; its own files are looked for in `data_dir`.
+    `options` are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name
+    of a data set stands for a file; its own files are looked for in `data_dir`.
     """
     if source != "-" and not Path(source).exists():
         from timelike.io import read
@@ -67,8 +67,8 @@ def read_pairs(
         kind = find(file).name
         if kind not in COLLECT:
             raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
-        if kind == "parquet" and "delimiter" in options:
-            raise ValueError(f"delimiter has no meaning for {file.name} (parquet); leave it out")
+        for name in {"delimiter", "header"} & {*options} if kind == "parquet" else ():
+            raise ValueError(f"{name} has no meaning for {file.name} (parquet); leave it out")
         found = PairList(file.name, skip_bad_rows)
         COLLECT[kind](file, found, **options)
     skipped = [f"{found.bad_rows:,} malformed rows skipped"] if found.bad_rows else []

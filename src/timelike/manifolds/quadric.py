@@ -21,6 +21,7 @@ from timelike.numerics import (
     square_sum,
     squared_arc,
     squared_arc_slope,
+    total,
 )
 
 #: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
@@ -92,7 +93,7 @@ class Quadric(Manifold):
         return v * self._signs.astype(v.dtype)
 
     def _form(self, x: Array, y: Array) -> Scalar:
-        return jnp.sum(self._flip(x) * y)
+        return total(self._flip(x) * y)
 
     def _blocks(self, x: Array) -> tuple[Scalar, Scalar]:
         """|x|² of the negative and of the positive coordinates."""
@@ -162,7 +163,7 @@ class Quadric(Manifold):
         if self.signature[0] == 0:
             return self._project_out(p, self._flip(covector)) / square
         n = self.negatives
-        minus, plus = jnp.sum(covector[:n] * p[:n]), jnp.sum(covector[n:] * p[n:])
+        minus, plus = total(covector[:n] * p[:n]), total(covector[n:] * p[n:])
         size = 2 * square_sum(p, 0, n) + self.kappa  # |p|², by ⟨p, p⟩ = κ
         both = (minus + plus) * size
         on_minus, on_plus = (both + 2 * self.kappa * minus) / square, (both - 2 * self.kappa * plus) / square
@@ -223,7 +224,7 @@ class Quadric(Manifold):
     def residual(self, p: Point) -> Scalar:
         """|⟨p, p⟩ − κ| / |p|²; 1 on the lower sheet of a quadric that has two, such as the hyperboloid."""
         self._check_shapes(p=p)
-        off = jnp.abs(self._form(p, p) - self.kappa) / jnp.sum(p * p)
+        off = jnp.abs(self._form(p, p) - self.kappa) / total(p * p)
         two_sheets = (self.positives if self.kappa > 0 else self.negatives) == 1
         return jnp.where(p[self._normal_axis] < 0, 1.0, off) if two_sheets else off
 

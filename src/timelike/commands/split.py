@@ -1,0 +1,141 @@
+"""`timelike split`: hold out edges once, as files that the other commands read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from timelike.checks import output_path
+from timelike.commands.evaluate import RATIO, Protocol
+from timelike.commands.options import Count, optional
+from timelike.commands.printing import print_json
+from timelike.commands.reading import Edges, TimedOptions
+
+if TYPE_CHECKING:
+    from timelike.graph import DiGraph
+    from timelike.splits import Split as Parts
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """Hold out edges for validation and test, with the non-edges to tell them from, and write all as files.
+
+    FOLDER gets train.tsv, valid.tsv, test.tsv, valid-non-edges.tsv, test-non-edges.tsv, nodes.txt, and
+    split.safetensors for Python; with --folds one such folder for each fold.
+
+    Example: timelike split edges.tsv --out parts --test 0.2
+    """
+
+    edges: Edges
+    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
+
+    out: Annotated[Path, tyro.conf.arg(metavar="FOLDER")]
+    """The folder to write; it must be new or empty."""
+
+    valid: float = 0.1
+    """The share of the edges to validate on."""
+
+    test: float = 0.1
+    """The share of the edges to test on; each fold has its own test instead."""
+
+    by: Literal["edges", "nodes"] = "edges"
+    """Hold out random edges, or all edges of random nodes; --time holds out the latest edges."""
+
+    connected: bool = False
+    """Hold out no edge whose loss would cut the graph apart."""
+
+    together: bool = False
+    """Hold out an edge and its reverse together, if at all."""
+
+    folds: Count = None
+    """Make so many splits, whose tests are disjoint and together all edges."""
+
+    protocol: Annotated[
+        Protocol | None, optional("{uniform,corrupt-target,corrupt-source,reversed,degree}")
+    ] = None
+    """How to draw non-edges if there is no --non-edges: any two nodes (uniform) unless given."""
+
+    non_edges: Annotated[str | None, optional("FILE")] = None
+    """Non-edges to draw from, each once; those that are left may be trained with."""
+
+    ratio: int = RATIO
+    """How many non-edges to draw for each edge (one if backwards)."""
+
+    seed: int = 0
+    """Where all random numbers come from: the same seed gives the same split."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
+
+    def run(self) -> None:
+        """Read, hold out, write, and say what to do next."""
+        if self.protocol is not None and self.non_edges is not None:
+            raise ValueError("--protocol and --non-edges exclude each other; leave one out")
+        output_path("--out", self.out)
+        if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
+            raise FileExistsError(f"--out is {self.out}, which exists; name a new or empty folder")
+        graph = self.reading.graph(self.edges)
+        found = [self._write(parts, folder) for parts, folder in self._parts(graph)]
+        if self.json:
+            print_json({"splits": found})
+            return
+        for summary in found:
+            counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
+            print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['protocol']} non-edges")
+        folder = found[0]["folder"]
+        valid = f" --valid {folder}/valid.tsv" if found[0]["valid_edges"] else ""
+        print(f"next  timelike fit {folder}/train.tsv --nodes {folder}/nodes.txt{valid} --out model")
+        if found[0]["test_edges"]:
+            test = f"--edges {folder}/test.tsv --negatives {folder}/test-non-edges.tsv"
+            print(f"      timelike evaluate model {test}")
+
+    def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, Path]]:
+        """The splits that are asked for, and their folders."""
+        from timelike.splits import folds, split_edges
+
+        listed = None
+        if self.non_edges is not None:
+            listed = self.reading.pairs(self.non_edges, graph.num_nodes, graph.names)
+        protocol = self.protocol or ("uniform" if listed is None else "listed")
+        common: dict[str, Any] = {
+            "protocol": protocol,
+            "ratio": self.ratio,
+            "non_edges": listed,
+            "together": self.together,
+        }
+        if self.folds is None:
+            by = self.by if graph.times is None else "time"
+            if by != self.by and self.by == "nodes":
+                raise ValueError("--time and --by nodes exclude each other; leave one out")
+            split = split_edges(
+                graph, self.valid, self.test, self.seed, connected=self.connected, by=by, **common
+            )
+            return [(split, self.out)]
+        if self.connected or self.by == "nodes" or graph.times is not None:
+            raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
+        made = folds(graph, self.folds, self.valid, self.seed, **common)
+        return ((split, self.out / f"fold-{i}") for i, split in enumerate(made, 1))
+
+    def _write(self, parts: Parts, folder: Path) -> dict[str, Any]:
+        """One split, and what is in it."""
+        from timelike.datasets.export import edge_table, pair_table
+
+        folder.mkdir(parents=True, exist_ok=True)
+        tables = {"train": edge_table(parts.train)}
+        for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+            pairs = getattr(parts, name)
+            if len(pairs):
+                file = name.removesuffix("_edges") if "non" not in name else name.replace("_", "-")
+                tables[file] = pair_table(parts.train, pairs)
+        for file, table in tables.items():
+            table.write_csv(folder / f"{file}.tsv", separator="\t")
+        nodes = (f"{parts.train.name(i)}\n" for i in range(parts.train.num_nodes))
+        (folder / "nodes.txt").write_text("".join(nodes), encoding="utf-8")
+        parts.save(folder / "split.safetensors")
+        return {"folder": str(folder), **parts.summary}

@@ -1,0 +1,103 @@
+"""`timelike split`: the files of a split, which `fit` and `evaluate` read."""
+
+import json
+
+import numpy as np
+import pytest
+from small_files import QUICK
+
+import timelike as tl
+from timelike.io import read
+
+
+def rows(file) -> set[tuple[str, ...]]:
+    return {tuple(line.split("\t")[:2]) for line in file.read_text(encoding="utf-8").splitlines()[1:]}
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ([], {}),
+        (["--connected", "--together"], {"connected": True, "together": True}),
+        (["--by", "nodes", "--ratio", 2], {"by": "nodes", "ratio": 2}),
+        (
+            ["--seed", 5, "--protocol", "degree", "--valid", 0.2],
+            {"seed": 5, "protocol": "degree", "valid": 0.2},
+        ),
+    ],
+)
+def test_files_are_the_split(options, settings, run, tmp_path):
+    code, out, err = run("split", "edges.tsv", "--out", tmp_path / "parts", "--json", *options)
+    assert code == 0, err
+    graph = read("edges.tsv")
+    expected = tl.split_edges(graph, **settings)
+    assert json.loads(out)["splits"] == [{"folder": str(tmp_path / "parts"), **expected.summary}]
+    for name in ("valid", "valid-non", "test", "test-non"):
+        pairs = getattr(expected, f"{name.replace('-', '_')}_edges")
+        file = f"{name}-edges.tsv" if "non" in name else f"{name}.tsv"
+        assert rows(tmp_path / "parts" / file) == {(graph.name(s), graph.name(t)) for s, t in pairs}
+    again = read(tmp_path / "parts" / "train.tsv", nodes=tmp_path / "parts" / "nodes.txt")
+    assert again.names == graph.names
+    assert np.array_equal(again.pairs, expected.train.pairs)
+    saved = tl.Split.load(tmp_path / "parts" / "split.safetensors")
+    assert np.array_equal(saved.test_non_edges, expected.test_non_edges)
+
+
+def test_from_split_to_scores_without_a_leak(run, tmp_path):
+    """The commands that `split` prints run; the model has seen no test edge, and knows every node."""
+    code, out, err = run("split", "edges.tsv", "--out", tmp_path / "parts", "--test", 0.2)
+    assert code == 0, err
+    fit, evaluate = (line.partition("timelike ")[2].split() for line in out.splitlines()[1:])
+    model = tmp_path / "model"
+    code, out, err = run(*[model if x == "model" else x for x in fit], *QUICK, "--json")
+    assert (code, json.loads(out)["nodes"]) == (0, 40), err
+    code, out, err = run(*[model if x == "model" else x for x in evaluate], "--json")
+    assert (code, json.loads(out)["positives"]) == (0, 41), err
+    assert "fair" not in err
+
+
+def test_folds_and_times(run, tmp_path):
+    lines = (f"n{i}\tn{i + 1}\t{1990 + i}\n" for i in range(20))
+    (tmp_path / "times.tsv").write_text("from\tto\tyear\n" + "".join(lines))
+    arguments = ("--time", "year", "--test", 0.2, "--out", tmp_path / "late")
+    assert run("split", tmp_path / "times.tsv", *arguments).code == 0
+    assert rows(tmp_path / "late" / "test.tsv") == {(f"n{i}", f"n{i + 1}") for i in range(16, 20)}
+    assert "1990" in (tmp_path / "late" / "train.tsv").read_text()
+    assert run("split", "cycle:12", "--folds", 3, "--out", tmp_path / "folds").code == 0
+    tests = [rows(tmp_path / "folds" / f"fold-{i}" / "test.tsv") for i in (1, 2, 3)]
+    assert set.union(*tests) == {(str(i), str((i + 1) % 12)) for i in range(12)}
+    assert sum(map(len, tests)) == 12
+
+
+def test_listed_non_edges(run, tmp_path):
+    listed = rows_of("non-edges.tsv")
+    assert (
+        run("split", "edges.tsv", "--non-edges", "non-edges.tsv", "--ratio", 1, "--out", tmp_path / "x").code
+        == 0
+    )
+    drawn = [rows(tmp_path / "x" / f"{part}-non-edges.tsv") for part in ("valid", "test")]
+    assert drawn[0] | drawn[1] <= listed
+    assert not drawn[0] & drawn[1]
+
+
+def rows_of(file) -> set[tuple[str, ...]]:
+    with open(file, encoding="utf-8") as lines:
+        return {tuple(line.rstrip("\n").split("\t")) for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--test", 1.5], "test is 1.5; it must be a share"),
+        (["--protocol", "degree", "--non-edges", "test.tsv"], "exclude each other"),
+        (["--non-edges", "edges.tsv"], "which is an edge (204 such)"),
+        (["--folds", 2, "--connected"], "--folds are of random edges"),
+        (["--folds", 1], "k is 1"),
+        (["--out", "model"], "model, which exists; name a new or empty folder"),
+        (["--by", "time"], "edges"),
+    ],
+)
+def test_mistakes(options, says, mistake, tmp_path):
+    out = [] if "--out" in options else ["--out", tmp_path / "parts"]
+    assert says in mistake("split", "edges.tsv", *out, *options)
+    assert not any(tmp_path.iterdir())
