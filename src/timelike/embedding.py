@@ -48,8 +48,8 @@ class Embedding:
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
     to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
     `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
-    `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was trained,
-    unless `rescored` found a better one; probabilities are those of the score.
+    `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was
+    trained, unless `rescored` found a better one. Probabilities are those of the score.
     """
 
     model: Model

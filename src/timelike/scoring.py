@@ -48,7 +48,7 @@ def ranker(model: Model, score: str) -> Model:
 def choose_score(
     model: Model, points: np.ndarray, valid: LabelledPairs, by: str = "average_precision"
 ) -> tuple[str, dict[str, float]]:
-    """The score that tells these pairs apart best, the likelihood if none is better; and what each reached."""
+    """The score that tells these pairs apart best (the likelihood if none is better), and all that were."""
     if by not in CHOSEN_BY:
         raise ValueError(f"by is {show(by)}; it must be one of {', '.join(CHOSEN_BY)}")
     s, t, labels = (np.asarray(x) for x in valid)

@@ -79,7 +79,9 @@ def _split(case: Case, seed: int) -> dict[str, list[float]]:
     best, runs = valid.argmax(axis=0), np.arange(valid.shape[1])
     pairs = np.concatenate([split.train.pairs, split.valid_edges])
     known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], split.train.num_nodes, split.train.names)
-    _, again = score_lanes(known, [(m, dataclasses.replace(c, select="last")) for m, c in lanes], None, split.test)
+    _, again = score_lanes(
+        known, [(m, dataclasses.replace(c, select="last")) for m, c in lanes], None, split.test
+    )
     return {
         "test": (100 * again[best, runs]).tolist(),
         "without_valid": (100 * test[best, runs]).tolist(),
