@@ -97,7 +97,7 @@ class Embedding:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
         count = len(self.points)
         s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self._calibrate(predict.listed(self.ranker, self.points, s, t))
+        return self.calibrate(predict.listed(self.ranker, self.points, s, t))
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -107,14 +107,25 @@ class Embedding:
         """The k likeliest edges into a node, best first; not those of the graph `exclude`."""
         return self._top(node, k, exclude, incoming=True)
 
-    def top_edges(self, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+    def top_edges(
+        self,
+        k: int = 10,
+        exclude: DiGraph | None = None,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+    ) -> list[Prediction]:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
-        With the known graph as `exclude`: the most likely missing edges.
+        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name
+        the nodes that edges may leave and enter, such as the regulators of a gene network; None: any.
         """
         k = whole_number("k", k, 1)
-        sources, targets, scores = predict.best_pairs(self.ranker, self._columns, k, self._known(exclude))
-        return self._predictions(sources, targets, scores)
+        ends = [
+            None if given is None else np.array([self._number(node) for node in given], np.int64)
+            for given in (sources, targets)
+        ]
+        found = predict.best_pairs(self.ranker, self._columns, k, self._known(exclude), *ends)
+        return self._predictions(*found)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
@@ -212,7 +223,8 @@ class Embedding:
         found = node_numbers([node], len(self.points), self.names, "node")
         return int(found[0])
 
-    def _calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+    def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+        """What the model's log-probabilities become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
     def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> list[Prediction]:
@@ -228,7 +240,7 @@ class Embedding:
         return self._predictions(sources, targets, scores[best])
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
-        rows = zip(sources, targets, np.exp(self._calibrate(scores)).tolist(), strict=True)
+        rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)
         return [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
 
     def _known(self, exclude: DiGraph | None) -> DiGraph | None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from timelike._version import __version__
 from timelike.calibration import Calibration
-from timelike.checks import output_path, show
+from timelike.checks import output_path, show, whole_number
 from timelike.files import sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
         if not (path / name).is_file():
             raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
     head = _read_head(path / MODEL)
-    with _blaming(path / MODEL):
+    with blaming(path / MODEL):
         model = Model(
             struct_from_json(head["manifold"], "manifold", "manifold"),
             struct_from_json(head["likelihood"], "likelihood", "likelihood"),
@@ -103,7 +103,7 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
     file = _folder(path) / EDGES
     if not file.is_file():
         return None
-    with _blaming(file):
+    with blaming(file):
         return TrainedOn.from_frame(_read_table(file), len(embedding.points), embedding.names)
 
 
@@ -114,6 +114,11 @@ def _folder(path: str | os.PathLike) -> Path:
     if not path.is_dir():
         raise FileNotFoundError(f"{path}: there is no such model folder")
     return path
+
+
+def head_of(path: str | os.PathLike) -> Path:
+    """The file in a model folder that says what it is."""
+    return _folder(path) / MODEL
 
 
 def _sibling(path: Path, suffix: str) -> Path:
@@ -190,7 +195,7 @@ def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
 
 
 @contextmanager
-def _blaming(file: Path) -> Iterator[None]:
+def blaming(file: Path) -> Iterator[None]:
     """Errors inside are this file's, and say so in one line."""
     try:
         yield
@@ -201,7 +206,7 @@ def _blaming(file: Path) -> Iterator[None]:
 
 
 def _read_head(file: Path) -> dict[str, Any]:
-    with _blaming(file):
+    with blaming(file):
         try:
             head = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -226,6 +231,7 @@ def _info(value: Any) -> dict[str, Any]:
     for name in ("geometry", "reason", "calibration", "selected_by"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
+    whole_number('"info": best_epoch', value.get("best_epoch", 1), 1)
     return value
 
 
@@ -244,13 +250,16 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    with _blaming(file):
+    with blaming(file):
         try:
             tensors = load_file(file)
         except (SafetensorError, OSError) as error:
             raise ValueError(f"not readable as safetensors ({error})") from None
         points = tensors.pop("points")
         model.manifold.check_points(points)
+        for name, x in tensors.items():
+            if x.ndim != 1:
+                raise ValueError(f"{name} has shape {x.shape}; it must have one number for each epoch")
     return points, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
@@ -264,7 +273,7 @@ def _read_table(file: Path) -> polars.DataFrame:
 
 
 def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
-    with _blaming(file):
+    with blaming(file):
         table = _read_table(file)
         if "id" not in table.columns:
             raise ValueError(f"there is no column id, only {', '.join(table.columns)}")

@@ -29,6 +29,9 @@ from timelike.plot.views import (
 #: Points along a path that is not straight.
 STEPS = 33
 
+#: A circle of time is shown as a whole if its nodes use so much of it.
+MOST_OF_TIME = 0.8
+
 #: A diagram is at least so wide for its height, and so high for its width.
 SLIM = 0.6
 
@@ -68,6 +71,9 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
     limits = _limits(at, view)
     cones = [_triangles(at[i], view, limits) for i in chosen.chosen] if view.light else []
+    notes = _notes(view.lost, chosen)
+    if view.period is not None and np.ptp(limits[1]) < view.period:
+        notes.append(f"time: {np.ptp(limits[1]) / view.period:.0%} of the circle shown, no node in the rest")
     guides = []
     if view.wall is not None:
         guides = [np.array([[side, limits[1, 0]], [side, limits[1, 1]]]) for side in (-view.wall, view.wall)]
@@ -76,7 +82,7 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
         future=[outline for future, _ in cones for outline in future],
         past=[outline for _, past in cones for outline in past],
         guides=guides, labels=(view.space_label, view.time_label),
-        light=view.light, half=view.period and view.period / 2, notes=_notes(view.lost, chosen),
+        light=view.light, half=view.period and view.period / 2, notes=notes,
     )  # fmt: skip
 
 
@@ -241,15 +247,13 @@ def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.nda
 
 
 def _limits(at: np.ndarray, view: View) -> np.ndarray:
-    """[[left, right], [bottom, top]], not too slim; a circle of time and all between walls is shown."""
+    """[[left, right], [bottom, top]], not too slim; all between walls, of a circle of time what is used."""
     low, high = at.min(axis=0), at.max(axis=0)
-    if view.period is not None:
-        low[1], high[1] = -view.period / 2, view.period / 2
     size = np.maximum(high - low, [SLIM * (high - low)[1], SLIM * (high - low)[0]])
     half = np.maximum(0.56 * size, 1e-3)
-    if view.period is not None:
-        half[1] = view.period / 2
     middle = (low + high) / 2
+    if view.period is not None and 2 * half[1] > MOST_OF_TIME * view.period:
+        middle[1], half[1] = 0.0, view.period / 2
     limits = np.stack([middle - half, middle + half], axis=1)
     if view.wall is not None:
         limits[0] = (-1.02 * view.wall, 1.02 * view.wall)
