@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import export, folding, predict, store
+from timelike import export, folding, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration
 from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs
@@ -48,6 +48,8 @@ class Embedding:
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
     to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
     `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
+    `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was
+    trained, unless `rescored` found a better one. Probabilities are those of the score.
     """
 
     model: Model
@@ -56,6 +58,10 @@ class Embedding:
     history: dict[str, np.ndarray]
     info: dict[str, Any]
     calibration: Calibration | None = None
+    score: str = scoring.LIKELIHOOD
+
+    def __post_init__(self) -> None:
+        scoring.ranker(self.model, self.score)
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...
@@ -91,7 +97,7 @@ class Embedding:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
         count = len(self.points)
         s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self.calibrate(predict.listed(self.model, self.points, s, t))
+        return self.calibrate(predict.listed(self.ranker, self.points, s, t))
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -118,7 +124,7 @@ class Embedding:
             None if given is None else np.array([self._number(node) for node in given], np.int64)
             for given in (sources, targets)
         ]
-        found = predict.best_pairs(self.model, self._columns, k, self._known(exclude), *ends)
+        found = predict.best_pairs(self.ranker, self._columns, k, self._known(exclude), *ends)
         return self._predictions(*found)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
@@ -140,7 +146,7 @@ class Embedding:
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
         sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        raw = predict.listed(self.model, self.points, sources, targets)
+        raw = predict.listed(self.ranker, self.points, sources, targets)
         found = fit_calibration(raw, np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(positive_number("ratio", ratio))
@@ -148,6 +154,18 @@ class Embedding:
         return dataclasses.replace(
             self, info=info, calibration=found if isinstance(found, Calibration) else None
         )
+
+    def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
+        """The same embedding, ranked by the score that tells validation pairs apart best.
+
+        `by` is "average_precision", or "f1" at its best threshold. Where the likelihood is the only score
+        or the best, nothing changes. The new score has other probabilities: calibrate afterwards.
+        """
+        instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+        score, _ = scoring.choose_score(self.model, self.points, valid, by)
+        if score == self.score:
+            return self
+        return dataclasses.replace(self, score=score, calibration=None)
 
     def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> Embedding:
         """A new embedding with the nodes that `edges` names and this one lacks; old points stay as they are.
@@ -192,6 +210,11 @@ class Embedding:
         return int(number) if self.names is None else self.names[int(number)]
 
     @cached_property
+    def ranker(self) -> Model:
+        """The model whose log F is the score."""
+        return scoring.ranker(self.model, self.score)
+
+    @cached_property
     def _columns(self) -> jax.Array:
         """The points on the device, coordinate first."""
         return jnp.asarray(np.ascontiguousarray(self.points.T))
@@ -210,7 +233,7 @@ class Embedding:
         if known is not None:
             ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
             without = np.append(ends[1][ends[0] == number], number)
-        scores = np.asarray(predict.of_node(self.model, self._columns, number, incoming=incoming))
+        scores = np.asarray(predict.of_node(self.ranker, self._columns, number, incoming=incoming))
         best = predict.best_of(scores, k, without)
         here = np.full(best.size, number)
         sources, targets = (best, here) if incoming else (here, best)

@@ -126,6 +126,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         )
         self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
+        if settings.score == "best" and self.valid_ is not None:
+            embedding = embedding.rescored(self.valid_)
         if self.calibrate and self.valid_ is not None:
             embedding = embedding.calibrated(self.valid_)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}

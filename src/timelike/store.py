@@ -1,6 +1,6 @@
 """A model on disk: a folder of plain files, never a pickle, replaced as a whole.
 
-- `model.json`: schema, versions, manifold, likelihood, calibration, and how the model was trained;
+- `model.json`: schema, versions, manifold, likelihood, calibration, score, and how the model was trained;
 - `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
 - `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`;
@@ -30,6 +30,7 @@ from timelike.files import sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
+from timelike.scoring import LIKELIHOOD, ranker
 from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
             struct_from_json(head["likelihood"], "likelihood", "likelihood"),
         )
         calibration = None if head["calibration"] is None else _calibration(head["calibration"])
+        score = head.get("score", LIKELIHOOD)
+        ranker(model, score)
         info = _info(from_plain(head["info"]))
     points, history = _read_points(path / POINTS, model)
     names = _read_names(path / NODES, len(points))
@@ -93,6 +96,7 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
         "history": history,
         "info": info,
         "calibration": calibration,
+        "score": score,
     }
 
 
@@ -154,6 +158,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
         "manifold": struct_to_json(embedding.model.manifold, "manifold"),
         "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
         "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
+        "score": embedding.score,
         "info": to_plain(embedding.info, "info"),
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}

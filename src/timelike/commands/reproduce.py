@@ -13,7 +13,7 @@ from timelike.commands.printing import print_json
 
 #: Kept here as text, as the choices of other commands are; a test compares them with the list.
 What = Literal[
-    "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "grid", "defaults", "negatives"
+    "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "best", "grid", "defaults", "negatives"
 ]
 
 
@@ -27,8 +27,8 @@ class Reproduce:
     """
 
     what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
-    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; defaults
-    or negatives, which are not the paper's: what tuning adds, what non-edges ask; list: only list them."""
+    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; best, defaults or
+    negatives, which are not the paper's: recipes, what tuning adds, what non-edges ask; list: only list."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""
