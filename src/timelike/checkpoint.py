@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,6 +82,7 @@ class Saver:
         self.plan = plan if plan is None or isinstance(plan, Checkpointing) else Checkpointing(plan)
         self.settings = settings
         self.time = time.monotonic()
+        self.trouble = ""
 
     def load(self, like: Any) -> Checkpoint | None:
         """The run that is to be continued, if there is one."""
@@ -101,16 +103,23 @@ class Saver:
             self.save(state, columns(history))
 
     def save(self, state: Any, history: dict[str, np.ndarray]) -> None:
-        """Write the run, unless it has not begun."""
-        if self.plan is not None and history:
+        """Write the run, unless it has not begun; a full disk is a warning: the run is not lost yet."""
+        if self.plan is None or not history:
+            return
+        self.time, self.trouble = time.monotonic(), ""
+        try:
             write(Path(self.plan.path), state, history, self.settings)
-            self.time = time.monotonic()
+        except OSError as error:
+            self.trouble = f"the checkpoint could not be written ({error})"
+            warnings.warn(f"{self.trouble}; the run goes on", stacklevel=3)
 
     def farewell(self, name: str, epoch: int, epochs: int) -> str:
         """What to say when a signal stops the run."""
         done = f"{name}: stopped after epoch {epoch} of {epochs}"
         if self.plan is None:
             return f"{done}; nothing was saved (no checkpoint was asked for)"
+        if self.trouble:
+            return f"{done}; {self.trouble}"
         return f"{done}; saved to {self.plan.path}, run the same again to resume"
 
 

@@ -129,7 +129,7 @@ def _naming(path: Path) -> Iterator[None]:
     except Exception as error:
         code, reason, file = errno.EIO, " ".join(str(error).split()), None
         if isinstance(error, OSError) and error.errno is not None:
-            code, reason, file = error.errno, error.strerror, error.filename
+            code, reason, file = error.errno, str(error.strerror), error.filename
         elif "os error" not in reason:  # so libraries in Rust report them
             raise
         if file is not None and f".{path.name}." not in str(file):  # it is about another file
