@@ -54,7 +54,7 @@ class Forks:
 
     def start(self, operation, point=0, times=0):
         """The number of a new process, once it has begun."""
-        self.process.stdin.write(f"{operation} {point} {times}\n")
+        self.process.stdin.write(f"{operation} {point} {int(times)}\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 

@@ -124,6 +124,7 @@ def test_a_folder_that_vanishes(tmp_path):
         write(replacing_folder, "model")
 
 
+@pytest.mark.long
 def test_a_run_goes_on_when_its_checkpoint_cannot_be_written(tmp_path):
     graph, model = tl.datasets.cycle(20), tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.FermiDirac())
     config = tl.Config(epochs=3, batch_size=8)
@@ -143,6 +144,7 @@ def save_often(path: Path, number: float) -> None:
         embedding(number).save(path)
 
 
+@pytest.mark.long
 def test_two_processes_write_one_model(tmp_path):
     """Each in turn, and whoever reads meanwhile sees the one or the other."""
     embedding(0.0).save(tmp_path / "model")
