@@ -32,8 +32,11 @@ def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict
     write_tensors(path, tensors, {"settings": settings})
 
 
-def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
-    """Read a run back. `like` gives the structure; `settings` must be those it was started with."""
+def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str] = ()) -> Checkpoint:
+    """Read a run back. `like` gives the structure; `settings` must be those it was started with.
+
+    `columns` are those that its history must have.
+    """
     tensors, about = read_tensors(path, "checkpoint", "delete it to start over")
     _check_settings(path, about.get("settings"), json.loads(json.dumps(settings)))
     leaves = []
@@ -47,6 +50,9 @@ def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
     state = jax.tree.unflatten(jax.tree.structure(like), leaves)
     prefix = "history."
     history = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    lengths = {history[name].shape[:1] for name in columns if name in history}
+    if not set(columns) <= history.keys() or len(lengths) > 1 or () in lengths:
+        raise ValueError(f"{path}: its history does not fit this run; delete the file to start over")
     return Checkpoint(state, history)
 
 
@@ -84,11 +90,11 @@ class Saver:
         self.time = time.monotonic()
         self.trouble = ""
 
-    def load(self, like: Any) -> Checkpoint | None:
-        """The run that is to be continued, if there is one."""
+    def load(self, like: Any, columns: Sequence[str]) -> Checkpoint | None:
+        """The run that is to be continued, if there is one; `columns` are those of its history."""
         if self.plan is None or not self.plan.resume or not Path(self.plan.path).exists():
             return None
-        return read(Path(self.plan.path), like, self.settings)
+        return read(Path(self.plan.path), like, self.settings, columns)
 
     def save_if_due(
         self, state: Any, history: list, columns: Callable[[list], dict[str, np.ndarray]]

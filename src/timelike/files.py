@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,9 @@ except ImportError:  # Windows has no such locks
 
 #: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
+
+#: A Parquet file with more rows than this has at most so many per byte.
+MANY_ROWS, ROWS_PER_BYTE = 2**22, 256
 
 
 @contextmanager
@@ -167,5 +171,27 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
     except FileNotFoundError:
         raise
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is not a readable {what} ({error}); {cure}") from None
+
+
+def check_rows(file: Path, rows: int, where: str = "") -> None:
+    """Refuse a table whose file is far too small for its rows: it is there to fill the memory."""
+    size = os.path.getsize(file)
+    if rows > MANY_ROWS + ROWS_PER_BYTE * size:
+        raise ValueError(f"{where}{rows:,} rows in {size:,} bytes are more than any table of edges packs")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hold back what is written to stderr: polars reports some broken files there before it raises."""
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+        held.seek(0)
+        os.write(2, held.read())  # nothing was raised, so it is somebody else's

@@ -24,7 +24,7 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show
-from timelike.files import reading_folder, replacing_folder, sync
+from timelike.files import check_rows, quiet, reading_folder, replacing_folder, sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
@@ -184,7 +184,7 @@ def _read_head(file: Path) -> dict[str, Any]:
     with _blaming(file):
         try:
             head = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise ValueError(f"not readable as JSON ({error})") from None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise ValueError(f'not the head of a model: "format" must be "{FORMAT}"')
@@ -238,8 +238,10 @@ def _read_table(file: Path) -> polars.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with quiet():
+            check_rows(file, pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
+            return pl.read_parquet(file, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
