@@ -26,7 +26,7 @@ except ImportError:  # Windows has no such locks
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
 #: A Parquet file with more rows than this has at most so many per byte.
-MANY_ROWS, ROWS_PER_BYTE = 2**22, 256
+MANY_ROWS, ROWS_PER_BYTE = 2**22, 32
 
 
 @contextmanager

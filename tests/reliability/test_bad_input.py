@@ -43,6 +43,12 @@ def test_very_many_broken_files(home, targets):
     try_many(home, targets, 5000, 2)
 
 
+def test_an_encoding_of_many_bytes(home, targets):
+    """Found by atheris."""
+    target = next(t for t in targets if t.name == "read/i.graphml")
+    assert not attempt(home, target, b'<?xml version="1.0" encoding="utf-7"?><graphml></graphml>')
+
+
 def test_brackets_within_brackets(home, targets):
     """Deeper than Python's own stack."""
     deep = b"[" * 200_000
