@@ -158,7 +158,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, An
 
     metadata = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     with replacing(path) as part:
+        part.touch()
+        mode = part.stat().st_mode  # as any new file has, which safetensors makes the owner's alone
         save_file({k: np.asarray(x, order="C") for k, x in tensors.items()}, part, metadata)
+        part.chmod(mode)
 
 
 def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
