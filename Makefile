@@ -66,9 +66,9 @@ $(BIN)/python:
 	$(create)
 
 includes_docs := plot
-includes_test := io plot
+includes_test := explore io plot
 includes_bench := plot
-includes_dev := docs io plot test
+includes_dev := docs explore io plot test
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(install) --editable ".[$*]"

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import compiling, engine, memory, peers, predict, readers, scaling
+from benchmarks import big, compiling, engine, explore, memory, peers, predict, readers, scaling
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
@@ -22,6 +22,8 @@ BENCHMARKS = {
     "memory": memory,
     "readers": readers,
     "predict": predict,
+    "explore": explore,
+    "big": big,
 }
 RESULTS = ROOT / "benchmarks" / "results" / "cpu.json"
 

@@ -7,9 +7,14 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import numpy as np
+import screenshots
 from PIL import Image
 
+import timelike as tl
 from timelike import plot
+from timelike.plot.scenes import rolled
+from timelike.plot.selection import select
 
 HERE = Path(__file__).parent
 #: Pictures of more bytes than this are stored with 256 colours.
@@ -35,10 +40,59 @@ def run(page: str) -> None:
             shutil.copy(picture, HERE / "_static")
 
 
+def cycle_closing(file: Path, frames: int = 48, width: float = 4.2, dpi: int = 100) -> None:
+    """Five nodes in a cycle find their places around a cylinder: an animation of one training run."""
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    graph = tl.datasets.cycle(5)
+    cylinder = tl.manifolds.CylindricalMinkowski(2, circumference=5)
+    model = tl.Model(cylinder, tl.likelihoods.TripleFermiDirac())
+    seen = []
+    tl.train(
+        graph,
+        model,
+        tl.Config(epochs=150, batch_size=2),
+        on_epoch=lambda _, points: seen.append(points.copy()),
+    )
+    epochs = np.unique(np.linspace(0, 1, frames) ** 1.3 * (len(seen) - 1)).round().astype(int)
+    pictures = []
+    for epoch in np.unique(epochs):
+        embedding = tl.Embedding(model, seen[epoch], None, {}, {})
+        chosen = select(embedding, graph)
+        scene = rolled(embedding, chosen)
+        figure = Figure((width, 0.8 * width), facecolor="white")
+        axes = figure.add_axes((-0.12, -0.16, 1.24, 1.3), projection="3d")
+        axes.view_init(elev=24, azim=-52)
+        axes.set(xlim=scene.limits[0], ylim=scene.limits[1], zlim=(-0.5, 0.5))
+        axes.set_box_aspect((1, 1, 0.42))
+        axes.set_axis_off()
+        for line in rolled(tl.Embedding(model, 0 * seen[0], None, {}, {}), chosen).guides:
+            axes.plot(*line.T, color="0.85", linewidth=0.8)
+        for path, prob in zip(scene.paths, chosen.prob[scene.edge_of], strict=True):
+            axes.plot(*path.T, color=colormaps["viridis_r"](prob), linewidth=2.4, zorder=3)
+        axes.scatter(*scene.at.T, s=42, color="black", depthshade=False, zorder=5)
+        for node, place in enumerate(1.14 * scene.at):
+            axes.text(*place, str(node), ha="center", va="center", fontsize=10, zorder=6)
+        figure.text(0.03, 0.05, f"epoch {epoch}", fontsize=10, family="monospace", color="0.25")
+        figure.text(0.97, 0.05, "time runs around", fontsize=9, ha="right", color="0.45")
+        figure.set_dpi(dpi)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        rgba = np.asarray(canvas.buffer_rgba())
+        pictures.append(Image.fromarray(rgba[..., :3].copy()).quantize(48, dither=Image.Dither.NONE))
+    shown = [70] * (len(pictures) - 1) + [1800]
+    pictures[0].save(file, save_all=True, append_images=pictures[1:], duration=shown, loop=0, optimize=True)
+
+
 if __name__ == "__main__":
+    cycle_closing(HERE / "_static" / "cycle-closing.gif")
     for name, draw in FIGURES.items():
         # Without the version of matplotlib in it, an unchanged picture is an unchanged file.
         draw().savefig(HERE / "_static" / f"{name}.png", dpi=150, metadata={"Software": None})
     run("gallery.md")
     if os.environ.get("TIMELIKE_DATA"):  # not of the excerpt
         run("tutorial.md")
+        if shutil.which("chromium"):
+            screenshots.main()

@@ -1,4 +1,4 @@
-"""Write the results into README.md and docs/results.md, from what `timelike reproduce` left in `results/`.
+"""Write the results into README and docs, from what `timelike reproduce` and the benchmarks left.
 
 python -m experiments.page            # after new results: tables and pictures
 python -m experiments.page --check    # are the pages in step with the results?
@@ -10,12 +10,15 @@ by hand.
 from __future__ import annotations
 
 import argparse
+import json
+import math
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from timelike.reproduce.groups import load_group
 from timelike.reproduce.run import how, load_results
@@ -24,7 +27,11 @@ from timelike.reproduce.task import Result
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "experiments" / "results", ROOT / "docs" / "_static"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+BENCHMARKS = ROOT / "benchmarks" / "results"
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "choose-a-geometry", "evaluation", "big-graphs")),
+]
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.
 DIM = 10
@@ -67,10 +74,48 @@ def _cell(result: Result | None) -> str:
     return f"{score(result.found)} [{result.about['published'][0]:.1f}]"
 
 
+def cpu(name: str) -> str:
+    """What a benchmark measured on processor cores, beside what was wanted."""
+    found = json.loads((BENCHMARKS / "cpu.json").read_text("utf-8"))[name]
+    body = [
+        [line["work"], f"{_short(line['value'])} {line['unit']}", line["target"]] for line in found["lines"]
+    ]
+    machine = found["machine"]
+    made = f"Made {found['date'][:10]} by `{found['command']}` on {machine['cores']} cores ({machine['cpu']})"
+    return f"{markdown(['', 'measured', 'wanted'], body)}\n\n{made}.\n"
+
+
+def h200() -> str:
+    """Edges per second on WordNet's basic edges in d = 5, by batch and optimiser."""
+    found = json.loads((BENCHMARKS / "h200.json").read_text("utf-8"))
+    runs = {(r["optimizer"], r["batch"]): r["edges_per_s"] for r in found["wordnet"] if r["dim"] == 5}
+    batches = sorted({batch for _, batch in runs})
+    body = [
+        [f"{title}, edges/s", *(_short(runs[key, batch]) for batch in batches)]
+        for key, title in (("sgd", "SGD"), ("adam", "Adam"))
+    ]
+    head = ["batch", *(f"{batch:,}" for batch in batches)]
+    return (
+        f"{markdown(head, body)}\n\nMade {found['date']} by `{found['commands'][0]}` on {found['machine']}.\n"
+    )
+
+
+def _short(value: Any) -> str:
+    """Three digits; powers of ten beyond 10⁵."""
+    if abs(value) < 1e5:
+        return f"{value:.3g}"
+    power = int(math.log10(abs(value)))
+    return f"{value / 10**power:.3g} · 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
 def block(name: str, folder: Path) -> str:
     """What belongs between the marks of a name."""
     if name == "summary":
         return summary()
+    if name == "h200":
+        return h200()
+    if name.startswith("cpu-"):
+        return cpu(name.removeprefix("cpu-"))
     results = stored(name)
     if not results:
         return "Not computed yet.\n"

@@ -4,6 +4,10 @@ from collections.abc import Iterator
 
 import jax
 import pytest
+from hypothesis import settings
+
+settings.register_profile("timelike", deadline=None)  # timings belong in benchmarks
+settings.load_profile("timelike")
 
 
 @pytest.fixture

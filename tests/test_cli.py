@@ -1,6 +1,7 @@
 """The command line: results on stdout, mistakes in one line on stderr with exit code 2."""
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 from timelike import __version__
 from timelike.cli import main
+from timelike.commands.complaints import one_line
 
 
 def test_version(capsys):
@@ -46,6 +48,24 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["fit", "data_dir/bad.txt", "--out", "model"], "timelike: data_dir/bad.txt, line 2: 1 of 2 fields"),
         (["datasets", "export", "cycle:5", "--out", "x.jpg"], "--out is x.jpg; its ending must be"),
         (["--print-completion", "powershell"], "powershell"),
+        (["fit"], "fit needs EDGES and --out MODEL"),
+        (["fit", "e", "--out", "m", "--dim", "x"], "--dim is 'x'; it must be a whole number"),
+        (
+            ["fit", "e", "--out", "m", "--likelihood", "x"],
+            "one of cone, fermi-dirac, law-lucas, triple-fermi-dirac\n",
+        ),
+        (["fit", "e", "--out", "m", "--budgt", "3"], "--budgt is not understood; perhaps you mean --budget"),
+        (
+            ["sweep", "cycle:9", "--grid", "epochs=1"],
+            "--grid: 'epochs' is not a number of this run; there are learn",
+        ),
+        (
+            ["sweep", "cycle:9", "--grid", "learning_rate=0"],
+            "timelike: --grid: learning_rate is 0.0; it must be",
+        ),
+        (["sweep", "cycle:9", "--learning-rate", "0"], "timelike: --learning-rate is 0.0; it must be"),
+        (["fit", "cycle:9", "--out", "m", "--seeds", "0"], "timelike: --seeds is 0; it must be"),
+        (["fit", "cycle:9", "--out", "m", "--dim", "0"], "timelike: --dim is 0; it must be"),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
@@ -63,16 +83,60 @@ def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert says in error
 
 
+def test_boxes_are_read_with_and_without_lines():
+    boxed = "╭─ Parsing error ──╮\n│ Missing value for argument '--out' │\n│ ───── │\n│ For full │\n╰──╯\n"
+    plain = " Parsing error \n ------- \n  Missing value for argument '--out' \n  ------\n  For full \n"
+    assert one_line(boxed) == one_line(plain) == "--out needs a value"
+
+
 def test_command_starts_without_jax_and_matplotlib():
     program = "import sys, timelike.cli; assert not {'jax', 'matplotlib'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(shell, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["--print-completion", shell])
-    assert not stop.value.code
+    main(["--print-completion", shell])
     script = capsys.readouterr().out
     assert "predict" in script
     assert "cylindrical-minkowski" in script
+
+
+def test_fish_completes_choices_and_options_of_groups(capsys):
+    main(["--print-completion", "fish"])
+    lines = capsys.readouterr().out.splitlines()
+    within = "complete -c timelike -n '__fish_seen_subcommand_from {}' -l {}".format
+    assert (
+        f"{within('plot', 'kind')} -x -a 'auto diagram rolled polar disk landscape adjacency training'"
+        in lines
+    )
+    assert f"{within('fit', 'valid')} -r" in lines
+    assert within("fit", "json") in lines
+    assert f"{within('fit', 'learning-rate')} -r" in lines
+    assert f"{within('datasets', 'data-dir')} -r" in lines
+
+
+ASK = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+$(complete -p timelike | sed 's/.*-F \\([^ ]*\\) .*/\\1/') timelike "${COMP_WORDS[COMP_CWORD]}"
+echo "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes(tmp_path, capsys):
+    """In the shell itself; where there is nothing to offer, bash goes on to files."""
+    main(["--print-completion", "bash"])
+    script = capsys.readouterr().out
+    assert "complete -o default -F" in script
+    (tmp_path / "script").write_text(script)
+    for words, found in {
+        ("timelike", "ev"): {"evaluate"},
+        ("timelike", "datasets", "in"): {"info"},
+        ("timelike", "fit", "e.tsv", "--geometry", "cyl"): {"cylindrical-minkowski", "cylindrical-euclidean"},
+        ("timelike", "fit", "edges"): set(),
+    }.items():
+        command = ["bash", "-c", ASK, "bash", str(tmp_path / "script"), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert set(done.stdout.split()) == found

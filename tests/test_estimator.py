@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from timelike import Config, DiGraph, LabelledPairs, Model, Negatives, SpacetimeEmbedding, sweep
+from timelike import Config, DiGraph, LabelledPairs, Model, Negatives, Settings, SpacetimeEmbedding, sweep
 from timelike.auto import Task, candidates, choose, explain
 from timelike.datasets import cycle, duplication_divergence
 from timelike.given import read_graph
@@ -373,7 +373,8 @@ def test_a_saved_model_comes_back(fitted, tmp_path):
     assert found.top_edges(20) == fitted.top_edges(20)
     assert found.top_targets(3) == fitted.top_targets(3)
     assert found.score(found.valid_) == fitted.score(fitted.valid_)
-    assert clone(found).get_params()["geometry"] == "minkowski"
+    assert found.get_params() == fitted.get_params()
+    assert found.embedding_.info == fitted.embedding_.info
 
 
 def test_new_nodes_may_be_added_to_a_saved_model_and_saved_again(genes, tmp_path):
@@ -384,6 +385,41 @@ def test_new_nodes_may_be_added_to_a_saved_model_and_saved_again(genes, tmp_path
     again = SpacetimeEmbedding.load(tmp_path / "more")
     assert again.known_.num_edges == len(GENES) + 2
     assert again.top_edges(8) == found.top_edges(8) == expected.top_edges(8)
+
+
+def test_all_parameters_come_back(genes, tmp_path):
+    given = {
+        "geometry": "auto",
+        "likelihood": "cone",
+        "dim": 4,
+        "epochs": 7,
+        "batch_size": 8,
+        "learning_rate": 0.25,
+        "negatives": Negatives(target=2, weights={"target": 1.5}),
+        "seed": 3,
+        "seeds": 2,
+        "valid_fraction": 0.2,
+        "calibrate": False,
+        "progress": False,
+        "settings": Settings(numbers={"tau1": 0.5}),
+    }
+    other = clone(genes).fit(GENES).set_params(**given)
+    other.save(tmp_path / "model")
+    found = SpacetimeEmbedding.load(tmp_path / "model")
+    assert found.get_params() == {**given, "checkpoint": None}
+    head = tmp_path / "model" / "model.json"
+    head.write_text(head.read_text().replace('"epochs": 7', '"epoch": 7'))
+    with pytest.raises(ValueError, match=r"model\.json: .*unexpected keyword argument 'epoch'"):
+        SpacetimeEmbedding.load(tmp_path / "model")
+
+
+def test_weights_of_new_edges_are_kept(genes):
+    grown = clone(genes).fit(GENES).add_nodes([("crp", "sodA", 2.5), ("sodA", "recA", 0.5)])
+    found = {
+        (grown.graph_.name(s), grown.graph_.name(t)): w
+        for s, t, w in zip(grown.graph_.sources, grown.graph_.targets, grown.graph_.weights, strict=True)
+    }
+    assert found == {**dict.fromkeys(GENES, 1.0), ("crp", "sodA"): 2.5, ("sodA", "recA"): 0.5}
 
 
 def test_weights_come_back(genes, tmp_path):

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from timelike import DiGraph, datasets
@@ -100,7 +100,6 @@ def test_too_many_edges_are_refused():
         DiGraph.from_arrays(many, many)
 
 
-@settings(deadline=None)
 @given(pairs, st.integers(0, 3))
 def test_description_agrees_with_networkx(edges, lonely):
     s, t = np.array(edges, int).reshape(-1, 2).T

@@ -20,7 +20,7 @@ from timelike.splits import Split, folds, in_edge_order, split_edges
 SHARES = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.4])
 SEEDS = st.integers(0, 2**32)
 GRAPH = duplication_divergence(seed=17)
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=40)
 
 
 def wanted(share: float, total: int) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ranking,
         recipes,
         splits,
+        structs,
     )
     from timelike._struct import from_real, to_real
     from timelike.calibration import Calibration
@@ -61,6 +62,7 @@ _MODULES = (
     "ranking",
     "recipes",
     "splits",
+    "structs",
 )
 _HOMES = {
     "_struct": ("from_real", "to_real"),
@@ -123,6 +125,7 @@ __all__ = [
     "recipes",
     "split_edges",
     "splits",
+    "structs",
     "sweep",
     "to_real",
     "train",

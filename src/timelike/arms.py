@@ -12,11 +12,12 @@ from timelike.recipes import TIMELESS
 from timelike.settings import Settings
 
 #: Kinds of negatives to choose from, besides those of the start: any pairs, other targets of a source, both
-#: ends, hubs. The last two are what DREAM5 and WordNet wanted.
+#: ends, sources alike, hubs. The last two are what DREAM5 and WordNet wanted.
 NEGATIVES: tuple[dict[str, Any], ...] = (
     {"uniform": 4},
     {"target": 2, "source": 2},
     {"target": 4, "weights": {"target": 3.0}},
+    {"inner": 4, "weights": {"inner": 3.0}},
     {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
 )
 #: Settings are drawn between their value at the start over, and times, this factor.

@@ -7,10 +7,9 @@ import dataclasses
 import io
 import json
 import os
-import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -18,8 +17,11 @@ import tyro
 
 from timelike._version import __version__
 from timelike.checks import output_path
+from timelike.commands.complaints import in_options, one_line
+from timelike.commands.completion import SHELLS, completion
 from timelike.commands.datasets import Datasets
 from timelike.commands.evaluate import Evaluate
+from timelike.commands.explore import Explore
 from timelike.commands.export import Export
 from timelike.commands.fit import Fit
 from timelike.commands.plot import Plot
@@ -35,7 +37,7 @@ ABOUT = """Directed graph embeddings in spacetimes.
 Example: timelike fit edges.tsv --out model
 
 `timelike COMMAND --help` explains a command, `timelike --version` prints the version and
-`timelike --print-completion bash|zsh` a script that completes commands and options with the tab key."""
+`timelike --print-completion bash|zsh|fish` a script that completes commands and options with the tab key."""
 
 
 #: Endings of picture files, and so their formats.
@@ -97,6 +99,7 @@ COMMANDS: dict[str, type[Command]] = {
     "predict": Predict,
     "evaluate": Evaluate,
     "plot": Plot,
+    "explore": Explore,
     "export": Export,
     "datasets": Datasets,
     "split": Split,
@@ -113,9 +116,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike {__version__}")
         return
     if arguments[:1] == ["--print-completion"]:
-        if arguments[1:] not in (["bash"], ["zsh"]):
-            _fail(f"--print-completion has {' '.join(arguments[1:]) or 'no shell'}; it must be bash or zsh")
-        arguments = ["--tyro-print-completion", *arguments[1:]]
+        if len(arguments) != 2 or arguments[1] not in SHELLS:
+            given = " ".join(arguments[1:]) or "no shell"
+            _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
+        sys.stdout.write(completion(arguments[1], COMMANDS, _read))
+        return
     command: Any = None
     try:
         command = _parse(arguments)
@@ -129,9 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"timelike: {str(stop) or 'interrupted'}", file=sys.stderr)
         raise SystemExit(130) from None
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else _in_options(command, str(error)))
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
-        _fail(_in_options(command, " ".join(str(error).split())))
+        _fail(in_options(command, " ".join(str(error).split())))
 
 
 def _remember_compilations() -> None:
@@ -150,7 +155,7 @@ def _parse(arguments: Sequence[str]) -> Command:
     except SystemExit as stop:
         if not stop.code:
             raise
-        _fail(_one_line(complaint.getvalue()))
+        _fail(one_line(complaint.getvalue()))
 
 
 def _read(arguments: Sequence[str]) -> Any:
@@ -161,27 +166,6 @@ def _read(arguments: Sequence[str]) -> Any:
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
-
-
-def _one_line(box: str) -> str:
-    """The text inside a box of lines: its parts, between rules, joined by semicolons."""
-    lines = [line.strip("│╭╮╰╯ ") for line in box.splitlines() if line[:1] not in "╭╰"]
-    parts = "\n".join(";" if set(line) in ({"─"}, {"-"}) else line for line in lines if line).split(";")
-    return "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
-
-
-def _in_options(command: Any, message: str) -> str:
-    """What the library says of its argument `data_dir`, said of the option --data-dir."""
-    names = "|".join(name for name in _names(command) if "_" in name) if command else ""
-    wanted = rf"(?<![\w/.-])({names})(?![\w/])" if names else "$^"
-    return re.sub(wanted, lambda found: f"--{found[0].replace('_', '-')}", message)
-
-
-def _names(options: Any) -> Iterator[str]:
-    """The fields of a command, and those of the groups among them."""
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        yield from _names(value) if dataclasses.is_dataclass(value) else [field.name]
 
 
 def _fail(message: str) -> NoReturn:

@@ -29,7 +29,7 @@ class Config:
     learning_rate: float = 0.02
     #: Which non-edges to draw, and how many per edge.
     negatives: Negatives = dataclasses.field(default_factory=lambda: Negatives(uniform=4))
-    #: "sgd" (the paper's pseudo-Riemannian SGD), "adam" or "adagrad".
+    #: "sgd" (the paper's pseudo-Riemannian SGD), "adam", "dense-adam" (moves every node) or "adagrad".
     optimizer: str = "sgd"
     #: First epochs, run at a hundredth of the learning rate.
     burn_in: int = 10

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import export, folding, predict, store
+from timelike import export, folding, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration
 from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs
@@ -48,6 +48,8 @@ class Embedding:
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
     to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
     `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
+    `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was
+    trained, unless `rescored` found a better one. Probabilities are those of the score.
     """
 
     model: Model
@@ -56,6 +58,10 @@ class Embedding:
     history: dict[str, np.ndarray]
     info: dict[str, Any]
     calibration: Calibration | None = None
+    score: str = scoring.LIKELIHOOD
+
+    def __post_init__(self) -> None:
+        scoring.ranker(self.model, self.score)
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...
@@ -91,7 +97,7 @@ class Embedding:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
         count = len(self.points)
         s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self._calibrate(predict.listed(self.model, self.points, s, t))
+        return self.calibrate(predict.listed(self.ranker, self.points, s, t))
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -101,14 +107,25 @@ class Embedding:
         """The k likeliest edges into a node, best first; not those of the graph `exclude`."""
         return self._top(node, k, exclude, incoming=True)
 
-    def top_edges(self, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+    def top_edges(
+        self,
+        k: int = 10,
+        exclude: DiGraph | None = None,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+    ) -> list[Prediction]:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
-        With the known graph as `exclude`: the most likely missing edges.
+        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name
+        the nodes that edges may leave and enter, such as the regulators of a gene network; None: any.
         """
         k = whole_number("k", k, 1)
-        sources, targets, scores = predict.best_pairs(self.model, self._columns, k, self._known(exclude))
-        return self._predictions(sources, targets, scores)
+        ends = [
+            None if given is None else np.array([self._number(node) for node in given], np.int64)
+            for given in (sources, targets)
+        ]
+        found = predict.best_pairs(self.ranker, self._columns, k, self._known(exclude), *ends)
+        return self._predictions(*found)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
@@ -129,7 +146,7 @@ class Embedding:
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
         sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        raw = predict.listed(self.model, self.points, sources, targets)
+        raw = predict.listed(self.ranker, self.points, sources, targets)
         found = fit_calibration(raw, np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(positive_number("ratio", ratio))
@@ -137,6 +154,18 @@ class Embedding:
         return dataclasses.replace(
             self, info=info, calibration=found if isinstance(found, Calibration) else None
         )
+
+    def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
+        """The same embedding, ranked by the score that tells validation pairs apart best.
+
+        `by` is "average_precision", or "f1" at its best threshold. Where the likelihood is the only score
+        or the best, nothing changes. The new score has other probabilities: calibrate afterwards.
+        """
+        instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+        score, _ = scoring.choose_score(self.model, self.points, valid, by)
+        if score == self.score:
+            return self
+        return dataclasses.replace(self, score=score, calibration=None)
 
     def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> Embedding:
         """A new embedding with the nodes that `edges` names and this one lacks; old points stay as they are.
@@ -181,6 +210,11 @@ class Embedding:
         return int(number) if self.names is None else self.names[int(number)]
 
     @cached_property
+    def ranker(self) -> Model:
+        """The model whose log F is the score."""
+        return scoring.ranker(self.model, self.score)
+
+    @cached_property
     def _columns(self) -> jax.Array:
         """The points on the device, coordinate first."""
         return jnp.asarray(np.ascontiguousarray(self.points.T))
@@ -189,7 +223,8 @@ class Embedding:
         found = node_numbers([node], len(self.points), self.names, "node")
         return int(found[0])
 
-    def _calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+    def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
+        """What the model's log-probabilities become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
     def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> list[Prediction]:
@@ -198,14 +233,14 @@ class Embedding:
         if known is not None:
             ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
             without = np.append(ends[1][ends[0] == number], number)
-        scores = np.asarray(predict.of_node(self.model, self._columns, number, incoming=incoming))
+        scores = np.asarray(predict.of_node(self.ranker, self._columns, number, incoming=incoming))
         best = predict.best_of(scores, k, without)
         here = np.full(best.size, number)
         sources, targets = (best, here) if incoming else (here, best)
         return self._predictions(sources, targets, scores[best])
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
-        rows = zip(sources, targets, np.exp(self._calibrate(scores)).tolist(), strict=True)
+        rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)
         return [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
 
     def _known(self, exclude: DiGraph | None) -> DiGraph | None:

@@ -22,10 +22,18 @@ from timelike.evaluation import LabelledPairs, average_precision_on_device, log_
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.objective import batch_loss, total_loss
-from timelike.optimizers import OPTIMIZERS, Learned, Step, heating, schedule, update_rows
+from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives, draw_examples
 from timelike.shuffle import Shuffle
-from timelike.tables import first_entries, get_rows, get_state, put_rows, put_state, sum_repeated
+from timelike.tables import (
+    first_entries,
+    get_rows,
+    get_state,
+    put_rows,
+    put_state,
+    sum_by_node,
+    sum_repeated,
+)
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
 #: enough to stay in the cache.
@@ -254,8 +262,7 @@ def _sweep_edges(
             rejected=examples.rejected,
         )
 
-    slots = jnp.zeros(state.points.shape[0], jnp.int32)
-    start = (state.points, state.optimizer, state.learned, slots)
+    start = (state.points, state.optimizer, state.learned, table.places)
     (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
     return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
 
@@ -279,6 +286,16 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
         slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
         model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
+    if plan.optimizer in DENSE:
+        points, optimizer, norms = update_rows(
+            model.manifold,
+            plan.transformation(),
+            step,
+            points,
+            sum_by_node(slots, nodes, covectors),
+            optimizer,
+        )
+        return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
     rows = rows if own.shape[0] < points.shape[0] else points
     new_rows, new_state, norms = update_rows(

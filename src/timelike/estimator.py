@@ -23,6 +23,7 @@ from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
+from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
 from timelike.recipes import check_geometry, shortened, variations
 from timelike.sampling import Negatives
@@ -125,6 +126,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         )
         self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
+        if settings.score == "best" and self.valid_ is not None:
+            embedding = embedding.rescored(self.valid_)
         if self.calibrate and self.valid_ is not None:
             embedding = embedding.calibrated(self.valid_)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
@@ -170,9 +173,14 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """The k likeliest edges into a node that are not known, best first."""
         return self._fitted().top_sources(node, k, self.known_)
 
-    def top_edges(self, k: int = 10) -> list[Prediction]:
-        """The k most likely missing edges of the whole graph, best first."""
-        return self._fitted().top_edges(k, self.known_)
+    def top_edges(
+        self,
+        k: int = 10,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+    ) -> list[Prediction]:
+        """The k most likely missing edges, best first: of the whole graph, or between the nodes given."""
+        return self._fitted().top_edges(k, self.known_, sources, targets)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first."""
@@ -188,7 +196,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if self.trained_on_ is not None:
             names, count = self.embedding_.names, len(self.embedding_.points)
             new = [node_numbers(end, count, names, "edges") for end in ends_of([row[:2] for row in rows])]
-            graph = self.graph_.with_edges(np.stack(new, axis=1), count, names)
+            weights = None
+            if self.graph_.weights is not None or any(len(row) > 2 for row in rows):
+                weights = np.array([row[2] if len(row) > 2 else 1.0 for row in rows], np.float32)
+            graph = self.graph_.with_edges(np.stack(new, axis=1), count, names, weights)
             self.trained_on_ = TrainedOn(graph, self.valid_)
         return self
 
@@ -197,8 +208,13 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         return self._fitted().to_frame()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write `embedding_` and what it was trained on to a folder, see `Embedding.save`."""
-        self._fitted().save(path, self.trained_on_)
+        """Write `embedding_`, what it was trained on and the parameters to a folder, see `Embedding.save`.
+
+        The parameter `checkpoint` is not kept: it names a file of this machine.
+        """
+        embedding = self._fitted()
+        info = {**embedding.info, "estimator": to_json(self.get_params(deep=False))}
+        dataclasses.replace(embedding, info=info).save(path, self.trained_on_)
 
     @classmethod
     def load(cls, path: str | os.PathLike, graph: Any = None) -> SpacetimeEmbedding:
@@ -207,9 +223,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         `graph` are the known edges of a model that was saved without them.
         """
         embedding = Embedding.load(path)
-        manifold, info = embedding.model.manifold, embedding.info
-        self = cls(info.get("geometry", "auto"), likelihood=embedding.model.likelihood, dim=manifold.dim)
-        self.embedding_ = embedding
+        info, model = dict(embedding.info), embedding.model
+        stored = info.pop("estimator", None)
+        with store.blaming(store.head_of(path)):
+            if stored is None:  # saved by `Embedding.save`
+                made = {"geometry": info.get("geometry", "auto"), "dim": model.manifold.dim}
+                self = cls(**made, likelihood=model.likelihood)
+            else:
+                self = cls(**from_json(stored))
+        self.embedding_ = dataclasses.replace(embedding, info=info)
         self.geometry_, self.reason_ = info.get("geometry", ""), info.get("reason", "")
         self.candidates_ = info.get("candidates", [])
         self.trained_on_ = store.load_trained_on(path, embedding)

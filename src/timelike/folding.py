@@ -12,18 +12,29 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
 from timelike import predict
+from timelike._struct import with_scaled
 from timelike.config import Config
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss
-from timelike.optimizers import OPTIMIZERS, Step, schedule, update_rows
+from timelike.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
 from timelike.sampling import EdgeTable, Negatives
 from timelike.shuffle import below
 from timelike.tables import get_rows, get_state, put_rows, put_state, sum_repeated
 
 #: So many edges each way are enough to tell where a new node starts.
 START_EDGES = 32
+
+
+class Pace(NamedTuple):
+    """The numbers of a `Config` that are not fixed when the program is compiled."""
+
+    learning_rate: float
+    final_rate: float
+    anneal: float
+    clip: float
+    seed: int
 
 
 class Lesson(NamedTuple):
@@ -53,9 +64,8 @@ def fold(
     start = _start(model, points, graph, config)
     lesson = Lesson(EdgeTable.build(graph), jnp.asarray(ids), jnp.asarray(points))
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
-    learned = _train(
-        model, lesson, start, config.learning_rate, config.clip, config.seed, plan, config.optimizer
-    )
+    pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
+    learned = _train(model, lesson, start, pace, plan, config.optimizer)
     model.manifold.check_points(np.asarray(learned), "the new points")
     together = np.concatenate([points, np.asarray(learned, points.dtype)])
     note = {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
@@ -85,10 +95,13 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
 
 def _settings(info: dict[str, Any]) -> Config:
     """How the embedding itself was trained, if that is known."""
-    stored = dict(info.get("config", {}))
-    if "negatives" in stored:
-        stored["negatives"] = Negatives(**stored["negatives"])
-    return Config(**stored)
+    try:
+        stored = dict(info.get("config", {}))
+        if "negatives" in stored:
+            stored["negatives"] = Negatives(**stored["negatives"])
+        return Config(**stored)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'info["config"] cannot be used ({error}); give add_nodes a config') from None
 
 
 def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> Array:
@@ -121,9 +134,7 @@ def _train(
     model: Model,
     lesson: Lesson,
     start: Float[Array, "new ambient"],
-    learning_rate: float,
-    clip: float,
-    seed: int,
+    pace: Pace,
     plan: tuple[int, int, int, int],
     optimizer: str,
 ) -> Float[Array, "new ambient"]:
@@ -133,9 +144,11 @@ def _train(
     steps = -(-lesson.ids.size // batch)
 
     def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
-        key = jax.random.fold_in(jax.random.key(seed), number)
-        rate = learning_rate * schedule(number.astype(start.dtype), epochs, burn_in)
-        pace = Step(rate, jnp.asarray(clip))
+        key = jax.random.fold_in(jax.random.key(pace.seed), number)
+        now = number.astype(start.dtype)
+        rate = pace.learning_rate * schedule(now, epochs, burn_in, pace.final_rate)
+        stride = Step(rate, jnp.asarray(pace.clip))
+        warm = with_scaled(model, "tau", heating(now, epochs, pace.anneal))
         keys = jax.random.split(key, 1 + steps)
         padding = (0, steps * batch - lesson.ids.size)
         order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)
@@ -143,7 +156,7 @@ def _train(
         def step(carry: tuple, at: tuple) -> tuple[tuple, None]:
             which, step_key = at
             nodes, use, weights = _examples(step_key, lesson, which, negatives)
-            return _move(model, rule, pace, lesson.old, carry, nodes, use, weights), None
+            return _move(warm, rule, stride, lesson.old, carry, nodes, use, weights), None
 
         return jax.lax.scan(step, carry, (order.reshape(steps, batch), keys[1:]))
 

@@ -124,12 +124,22 @@ class DiGraph:
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)
 
     def with_edges(
-        self, edges: np.ndarray, num_nodes: int | None = None, names: Sequence[Hashable] | None = None
+        self,
+        edges: np.ndarray,
+        num_nodes: int | None = None,
+        names: Sequence[Hashable] | None = None,
+        weights: np.ndarray | None = None,
     ) -> DiGraph:
-        """A graph with the (n, 2) `edges` too, without weights; `num_nodes` and `names` if it grows."""
+        """A graph with the (n, 2) `edges` too; `num_nodes` and `names` if it grows.
+
+        It has weights if the new edges are given some.
+        """
         count = self.num_nodes if num_nodes is None else num_nodes
         s, t = np.concatenate([np.stack([self.sources, self.targets]), np.transpose(edges)], axis=1)
-        return DiGraph.from_arrays(s, t, count, self.names if names is None else names)
+        if weights is not None:
+            old = np.ones(self.num_edges, np.float32) if self.weights is None else self.weights
+            weights = np.concatenate([old, weights])
+        return DiGraph.from_arrays(s, t, count, self.names if names is None else names, weights)
 
     def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
         """The numbers of nodes given by name (or by number, in a graph without names)."""

@@ -30,6 +30,8 @@ class Likelihood(abc.ABC):
 
     decays_in_time: ClassVar[bool]
     contrastive: ClassVar[bool] = False
+    #: F in terms of what `factors` lists.
+    formula: ClassVar[str] = "F"
 
     def misses(self, manifold: Manifold) -> str | None:
         """What the likelihood needs where this manifold is not that; None: it will do."""
@@ -42,6 +44,10 @@ class Likelihood(abc.ABC):
     @abc.abstractmethod
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log F and log(1 − F), the latter without cancellation, for every image."""
+
+    def factors(self, separation: Separation) -> dict[str, LogProb]:
+        """The logarithms of what `formula` is made of, for every image: why F is what it is."""
+        return {"F": self.log_prob(separation)}
 
     def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """What the softmax of a contrastive likelihood is taken of: of the pair as an edge, as a non-edge."""
@@ -86,6 +92,7 @@ class TripleFermiDirac(Likelihood):
     """
 
     decays_in_time: ClassVar[bool] = True
+    formula: ClassVar[str] = "k (F₁ F₂ F₃)^⅓"
 
     tau1: Number = number(default=0.15, domain=POSITIVE)
     tau2: Number = number(default=0.05, domain=POSITIVE)
@@ -104,12 +111,22 @@ class TripleFermiDirac(Likelihood):
         log_prob = jnp.log(self.k) + log_sigmoids(cone, time, -self.alpha * time) * (1 / 3)
         return log_prob, log1mexp(log_prob)
 
+    def factors(self, separation: Separation) -> dict[str, LogProb]:
+        """F₁ inside the light cone, F₂ not in the past, F₃ not in the far future."""
+        time = separation.time * (1 / self.tau2)
+        return {
+            "F₁": log_sigmoid((self.r - separation.interval) * (1 / self.tau1)),
+            "F₂": log_sigmoid(time),
+            "F₃": log_sigmoid(-self.alpha * time),
+        }
+
 
 @struct
 class LawLucas(Likelihood):
     """F = σ(χ²/τ₁)·σ(Δt/τ₂), χ² = −s² (Law & Lucas, ICLR 2023): inside the future light cone."""
 
     decays_in_time: ClassVar[bool] = False
+    formula: ClassVar[str] = "F₁ F₂"
 
     tau1: Number = number(default=0.15, domain=POSITIVE)
     tau2: Number = number(default=0.05, domain=POSITIVE)
@@ -124,6 +141,11 @@ class LawLucas(Likelihood):
         likely = jnp.logaddexp(log_sigmoid(-a), log_sigmoid(a) + log_sigmoid(-b))
         return log_prob, jnp.where(log_prob < -0.693, log1mexp(log_prob), likely)
 
+    def factors(self, separation: Separation) -> dict[str, LogProb]:
+        """F₁ = σ(χ²/τ₁) inside the light cone, F₂ = σ(Δt/τ₂) not in the past."""
+        inside, after = -separation.interval * (1 / self.tau1), separation.time * (1 / self.tau2)
+        return {"F₁": log_sigmoid(inside), "F₂": log_sigmoid(after)}
+
 
 @struct
 class Cone(Likelihood):
@@ -136,6 +158,7 @@ class Cone(Likelihood):
     """
 
     decays_in_time: ClassVar[bool] = True
+    formula: ClassVar[str] = "2 k F₁ F₂"
 
     tau1: Number = number(default=0.05, domain=POSITIVE)
     tau2: Number = number(default=0.1, domain=POSITIVE)
@@ -146,13 +169,20 @@ class Cone(Likelihood):
 
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log k + log σ(cone) + log 2σ(−α max(Δt, 0)/τ₂), and log(1 − F)."""
+        log_prob = jnp.log(2 * self.k) + log_sigmoids(*self._cone_and_fading(separation))
+        return log_prob, log1mexp(log_prob)
+
+    def factors(self, separation: Separation) -> dict[str, LogProb]:
+        """F₁ = σ(cone) inside the future light cone, F₂ = σ(−α max(Δt, 0)/τ₂) not in the far future."""
+        cone, fading = self._cone_and_fading(separation)
+        return {"F₁": log_sigmoid(cone), "F₂": log_sigmoid(fading)}
+
+    def _cone_and_fading(self, separation: Separation) -> tuple[LogProb, LogProb]:
         time = separation.time
         square = jnp.maximum(separation.interval + time * time, 0.0)
         space = jnp.sqrt(square + self.tau1**2) - self.tau1
         cone = (time - space - self.r) / (self.tau1 + self.beta * (jnp.abs(time) + space))
-        fading = -self.alpha * jnp.maximum(time, 0.0) * (1 / self.tau2)
-        log_prob = jnp.log(2 * self.k) + log_sigmoids(cone, fading)
-        return log_prob, log1mexp(log_prob)
+        return cone, -self.alpha * jnp.maximum(time, 0.0) * (1 / self.tau2)
 
 
 #: The one list of likelihoods: name → constructor.

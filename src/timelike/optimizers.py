@@ -24,8 +24,13 @@ Rows = Float[Array, "rows ambient"]
 OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
     "sgd": optax.identity,
     "adam": lambda: optax.scale_by_adam(b1=0.9, b2=0.999, eps=1e-8),
+    "dense-adam": lambda: optax.scale_by_adam(b1=0.9, b2=0.99, eps=1e-8),
     "adagrad": lambda: optax.scale_by_rss(initial_accumulator_value=0.1, eps=1e-7),
 }
+
+#: Those that move every node in every step, not only those of the batch: others have a gradient of 0, drift
+#: on and forget. Costs a pass over the table.
+DENSE = ("dense-adam",)
 
 #: A tangent step longer than this (Euclidean norm) is shortened: cosh and sinh of a long step on a
 #: quadric overflow, and no linearisation holds that far.

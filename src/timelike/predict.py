@@ -73,61 +73,84 @@ def best_of(scores: np.ndarray, count: int, without: np.ndarray) -> np.ndarray:
 
 
 def best_pairs(
-    model: Model, columns: Float[Array, "ambient nodes"], count: int, without: DiGraph | None
+    model: Model,
+    columns: Float[Array, "ambient nodes"],
+    count: int,
+    without: DiGraph | None,
+    sources: np.ndarray | None = None,
+    targets: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The likeliest edges of all: (sources, targets, log-probabilities), best first.
+    """The likeliest edges out of `sources` into `targets` (None: all nodes), best first.
 
-    Self-pairs and the edges of `without` are left out. A tile is compared with the worst of the best
-    so far, and only what passes is ranked.
+    Returns (sources, targets, log-probabilities). Self-pairs and the edges of `without` are left out. A
+    tile is compared with the worst of the best so far, and only what passes is ranked.
     """
     nodes = columns.shape[1]
+    s, t = (np.arange(nodes) if ends is None else np.unique(ends) for ends in (sources, targets))
+    known = _places_of(s, t, nodes, without)
     scores, keys = np.zeros(0, columns.dtype), np.zeros(0, np.int64)
-    for source, target, tile in _tiles(model, columns):
-        _leave_out(tile, source, target, without)
+    for i, j, tile in _tiles(model, columns[:, s], columns[:, t]):
+        _leave_out(tile, i, j, *known)
         full = scores.size == count
         at = np.flatnonzero(tile >= scores[-1] if full else tile > -np.inf)
         a, b = np.divmod(at, tile.shape[1])
         scores = np.concatenate([scores, tile.reshape(-1)[at]])
-        keys = np.concatenate([keys, (a + source) * nodes + b + target])
+        keys = np.concatenate([keys, s[a + i].astype(np.int64) * nodes + t[b + j]])
         best = _largest(scores, keys, count)
         scores, keys = scores[best], keys[best]
     return keys // nodes, keys % nodes, scores
 
 
-def _tiles(model: Model, columns: Float[Array, "ambient nodes"]) -> Iterator[tuple[int, int, np.ndarray]]:
+def _places_of(
+    s: np.ndarray, t: np.ndarray, nodes: int, without: DiGraph | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of self-pairs and known edges in the matrix of s × t, in the order of the rows."""
+    row, column = (np.full(nodes, -1, np.int32) for _ in range(2))
+    row[s], column[t] = np.arange(s.size), np.arange(t.size)
+    parts = (
+        [(row, column)]
+        if without is None
+        else [(row, column), (row[without.sources], column[without.targets])]
+    )
+    a, b = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+    inside = (a >= 0) & (b >= 0)
+    a, b = a[inside], b[inside]
+    order = np.argsort(a, kind="stable")
+    return a[order], b[order]
+
+
+def _tiles(
+    model: Model, p: Float[Array, "ambient sources"], q: Float[Array, "ambient targets"]
+) -> Iterator[tuple[int, int, np.ndarray]]:
     """log-probabilities of all pairs: (first source, first target, scores of a tile).
 
     The next tile is on its way while the caller looks at one.
     """
-    nodes = columns.shape[1]
-    rows, width = (min(most, _power_of_two(nodes)) for most in (SOURCES, TARGETS))
-    padded = jnp.pad(columns, ((0, 0), (0, -nodes % max(rows, width))), mode="edge")
-    starts = range(0, nodes, rows), range(0, nodes, width)
-    found = (_tile(model, padded, *start, rows, width) for start in itertools.product(*starts))
+    sizes = p.shape[1], q.shape[1]
+    rows, width = (min(most, _power_of_two(n)) for most, n in zip((SOURCES, TARGETS), sizes, strict=True))
+    p, q = (jnp.pad(x, ((0, 0), (0, -x.shape[1] % n)), mode="edge") for x, n in ((p, rows), (q, width)))
+    starts = list(itertools.product(range(0, sizes[0], rows), range(0, sizes[1], width)))
+    found = (_tile(model, p, q, *start, rows, width) for start in starts)
     tile = next(found, None)
-    for source, target in itertools.product(*starts):
+    for i, j in starts:
         ahead = next(found, None)
-        yield source, target, np.array(tile)[: nodes - source, : nodes - target]
+        yield i, j, np.array(tile)[: sizes[0] - i, : sizes[1] - j]
         tile = ahead
 
 
 @partial(jax.jit, static_argnames=("rows", "width"))
-def _tile(model: Model, columns: Array, source: int, target: int, rows: int, width: int) -> Array:
-    p = jax.lax.dynamic_slice_in_dim(columns, source, rows, axis=1)
-    q = jax.lax.dynamic_slice_in_dim(columns, target, width, axis=1)
+def _tile(model: Model, p: Array, q: Array, i: int, j: int, rows: int, width: int) -> Array:
+    p = jax.lax.dynamic_slice_in_dim(p, i, rows, axis=1)
+    q = jax.lax.dynamic_slice_in_dim(q, j, width, axis=1)
     return pairwise.log_probs(model, p[:, :, None], q[:, None, :])
 
 
-def _leave_out(tile: np.ndarray, source: int, target: int, without: DiGraph | None) -> None:
-    """Set the scores of self-pairs and known edges to −∞."""
-    rows, width = tile.shape
-    same = np.arange(max(source, target), min(source + rows, target + width))
-    tile[same - source, same - target] = -np.inf
-    if without is not None:
-        first, last = without.row_starts[[source, source + rows]]
-        a, b = without.sources[first:last] - source, without.targets[first:last] - target
-        inside = (b >= 0) & (b < width)
-        tile[a[inside], b[inside]] = -np.inf
+def _leave_out(tile: np.ndarray, i: int, j: int, a: np.ndarray, b: np.ndarray) -> None:
+    """Set the scores of the pairs at rows a and columns b, which are in order of a, to −∞."""
+    first, last = np.searchsorted(a, [i, i + tile.shape[0]])
+    a, b = a[first:last] - i, b[first:last] - j
+    inside = (b >= 0) & (b < tile.shape[1])
+    tile[a[inside], b[inside]] = -np.inf
 
 
 def _largest(values: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:

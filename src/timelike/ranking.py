@@ -48,7 +48,9 @@ def rank_targets(scorer: Any, edges: np.ndarray, known: DiGraph, ties: str = "re
 def _score_rows(scorer: Any, sources: np.ndarray, size: int, num_nodes: int) -> Float[Array, "sources nodes"]:
     """Scores of all targets of these sources, filled up to `size` rows so that one program does for all."""
     if hasattr(scorer, "points") and hasattr(scorer, "model"):
-        return _all_targets(scorer.model, jnp.asarray(scorer.points), _filled(sources, size))
+        return _all_targets(
+            getattr(scorer, "ranker", scorer.model), jnp.asarray(scorer.points), _filled(sources, size)
+        )
     s, t = np.repeat(sources, num_nodes), np.tile(np.arange(num_nodes, dtype=np.int32), len(sources))
     return jnp.asarray(score_pairs(scorer, s, t).reshape(len(sources), num_nodes))
 

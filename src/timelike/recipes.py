@@ -1,6 +1,6 @@
 """Settings to begin with: for a geometry, a likelihood and a graph, what to train and how.
 
-They come from `experiments/defaults.py`, which measures how much tuning adds to them.
+`timelike reproduce defaults` measures how much tuning adds to them.
 """
 
 from __future__ import annotations

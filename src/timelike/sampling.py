@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Int, Key
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
 from timelike.shuffle import at, below
+from timelike.tables import places_of
 
 Nodes = Int[Array, "*shape"]
 
@@ -31,7 +32,16 @@ MAX_DRAWS = 16
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["sources", "targets", "weights", "row_starts", "inner", "listed_sources", "listed_targets"],
+    data_fields=[
+        "sources",
+        "targets",
+        "weights",
+        "row_starts",
+        "inner",
+        "listed_sources",
+        "listed_targets",
+        "places",
+    ],
     meta_fields=["halvings", "draws"],
 )
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +49,8 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `halvings` bounds the binary search in a row, and
-    `draws` says how often a negative is drawn before it is given up.
+    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the
+    binary search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]
@@ -50,6 +60,7 @@ class EdgeTable:
     inner: Int[Array, "inner"]
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
+    places: Int[Array, "nodes"]
     halvings: int
     draws: int
 
@@ -62,6 +73,7 @@ class EdgeTable:
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
         longest = int(np.max(degrees, initial=0))
+        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
         inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
@@ -71,6 +83,7 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
+            places=jnp.asarray(places_of(degrees + entering), jnp.int32),
             halvings=longest.bit_length(),
             draws=_draws(graph, kinds),
         )

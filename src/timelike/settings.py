@@ -21,6 +21,7 @@ from timelike.model import Model
 from timelike.protocols import PROTOCOLS
 from timelike.recipes import check_geometry, recipe
 from timelike.sampling import Negatives
+from timelike.scoring import LIKELIHOOD
 
 #: What of a `Config` settings may say; seeds and the choice of the epoch are the run's own.
 TRAINING = tuple(
@@ -42,6 +43,7 @@ class Settings:
     geometry, likelihood  by name
     dim                   dimensions, time included
     protocol              what validation edges are told from, a name in `protocols.PROTOCOLS`
+    score                 what pairs are ranked by: the "likelihood", or the "best" of `scoring.scores_of`
     numbers               of the model: tau1, alpha, circumference, …
     negatives             what `Negatives` takes: {"target": 2, "weights": {"target": 3.0}}
     training              what `Config` takes: learning_rate, optimizer, anneal, …
@@ -52,6 +54,7 @@ class Settings:
     likelihood: str | None = None
     dim: int | None = None
     protocol: str = "uniform"
+    score: str = "likelihood"
     about: str = ""
     numbers: Mapping[str, float] = dataclasses.field(default_factory=dict)
     negatives: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -60,7 +63,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.geometry is not None:
             check_geometry(self.geometry)
-        known = {"likelihood": LIKELIHOODS, "protocol": [name for name in PROTOCOLS if name != "listed"]}
+        known = {
+            "likelihood": LIKELIHOODS,
+            "protocol": [name for name in PROTOCOLS if name != "listed"],
+            "score": (LIKELIHOOD, "best"),
+        }
         for name, allowed in known.items():
             value = getattr(self, name)
             if value is not None and value not in allowed:

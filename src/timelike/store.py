@@ -1,9 +1,10 @@
 """A model on disk: a folder of plain files, never a pickle, replaced as a whole.
 
-- `model.json`: schema, versions, manifold, likelihood, calibration, and how the model was trained;
+- `model.json`: schema, versions, manifold, likelihood, calibration, score, and how the model was trained;
 - `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
-- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`.
+- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`;
+- `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.replay`.
 
 A folder that was edited by hand is checked when it is read: every error names the file.
 """
@@ -23,11 +24,12 @@ import numpy as np
 
 from timelike._version import __version__
 from timelike.calibration import Calibration
-from timelike.checks import output_path, show
+from timelike.checks import output_path, show, whole_number
 from timelike.files import check_rows, quiet, reading_folder, replacing_folder, sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
+from timelike.scoring import LIKELIHOOD, ranker
 from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
+REPLAY = "replay.safetensors"
 FILES = (MODEL, POINTS, NODES)
 
 
@@ -63,12 +66,14 @@ def _load(path: Path) -> dict[str, Any]:
         if not (path / name).is_file():
             raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
     head = _read_head(path / MODEL)
-    with _blaming(path / MODEL):
+    with blaming(path / MODEL):
         model = Model(
             struct_from_json(head["manifold"], "manifold", "manifold"),
             struct_from_json(head["likelihood"], "likelihood", "likelihood"),
         )
         calibration = None if head["calibration"] is None else _calibration(head["calibration"])
+        score = head.get("score", LIKELIHOOD)
+        ranker(model, score)
         info = _info(from_plain(head["info"]))
     points, history = _read_points(path / POINTS, model)
     names = _read_names(path / NODES, len(points))
@@ -79,12 +84,13 @@ def _load(path: Path) -> dict[str, Any]:
         "history": history,
         "info": info,
         "calibration": calibration,
+        "score": score,
     }
 
 
 def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn | None:
     """What the model in this folder was trained on, if that was saved with it."""
-    with _reading(path) as folder, _blaming(folder / EDGES):
+    with _reading(path) as folder, blaming(folder / EDGES):
         if not (folder / EDGES).is_file():
             return None
         return TrainedOn.from_frame(_read_table(folder / EDGES), len(embedding.points), embedding.names)
@@ -95,10 +101,16 @@ def _reading(path: str | os.PathLike) -> Iterator[Path]:
     with reading_folder(Path(path)) as folder:
         if not folder.is_dir():
             raise FileNotFoundError(f"{path}: there is no such model folder")
-        for file in (folder / name for name in (*FILES, EDGES)):
+        for file in (folder / name for name in (*FILES, EDGES, REPLAY)):
             if file.is_symlink():
                 raise ValueError(f"{file} is a link to elsewhere; a model folder holds its files itself")
         yield folder
+
+
+def head_of(path: str | os.PathLike) -> Path:
+    """The file in a model folder that says what it is."""
+    with _reading(path) as folder:
+        return folder / MODEL
 
 
 def check_free(path: Path, where: str = "path") -> None:
@@ -109,7 +121,7 @@ def check_free(path: Path, where: str = "path") -> None:
     if not path.is_dir():
         raise FileExistsError(f"{path} is a file; name a folder for the model")
     found = sorted(entry.name for entry in path.iterdir())
-    strange = [name for name in found if name not in (*FILES, EDGES)]
+    strange = [name for name in found if name not in (*FILES, EDGES, REPLAY)]
     if strange or (found and MODEL not in found):
         raise FileExistsError(
             f"{path} is a folder but no model (it holds {show(strange or found)}); name another"
@@ -132,6 +144,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
         "manifold": struct_to_json(embedding.model.manifold, "manifold"),
         "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
         "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
+        "score": embedding.score,
         "info": to_plain(embedding.info, "info"),
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
@@ -170,7 +183,7 @@ def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
 
 
 @contextmanager
-def _blaming(file: Path) -> Iterator[None]:
+def blaming(file: Path) -> Iterator[None]:
     """Errors inside are this file's, and say so in one line."""
     try:
         yield
@@ -181,7 +194,7 @@ def _blaming(file: Path) -> Iterator[None]:
 
 
 def _read_head(file: Path) -> dict[str, Any]:
-    with _blaming(file):
+    with blaming(file):
         try:
             head = json.loads(file.read_text(encoding="utf-8"))
         except (RecursionError, ValueError) as error:
@@ -206,6 +219,7 @@ def _info(value: Any) -> dict[str, Any]:
     for name in ("geometry", "reason", "calibration", "selected_by"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
+    whole_number('"info": best_epoch', value.get("best_epoch", 1), 1)
     return value
 
 
@@ -224,13 +238,16 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    with _blaming(file):
+    with blaming(file):
         try:
             tensors = load_file(file)
         except (SafetensorError, OSError) as error:
             raise ValueError(f"not readable as safetensors ({error})") from None
         points = tensors.pop("points")
         model.manifold.check_points(points)
+        for name, x in tensors.items():
+            if x.ndim != 1:
+                raise ValueError(f"{name} has shape {x.shape}; it must have one number for each epoch")
     return points, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
@@ -246,7 +263,7 @@ def _read_table(file: Path) -> polars.DataFrame:
 
 
 def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
-    with _blaming(file):
+    with blaming(file):
         table = _read_table(file)
         if "id" not in table.columns:
             raise ValueError(f"there is no column id, only {', '.join(table.columns)}")

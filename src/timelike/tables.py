@@ -11,11 +11,16 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int
 
 Rows = Int[Array, "rows"]
 Table = Array
+
+#: A node in many pairs of a batch makes the threads of a GPU wait for each other where its gradients are
+#: added up: so many nodes of the highest degree are added up in so many rows each.
+HUBS, COPIES = 128, 32
 
 
 @custom_vmap
@@ -103,6 +108,28 @@ def sum_repeated(
         first = get_rows(slots, rows)
     own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
     return slots, own, add_rows(jnp.zeros_like(values), first, values)
+
+
+def places_of(degrees: np.ndarray) -> np.ndarray:
+    """Where `sum_by_node` adds up each node: in its own row, or for hubs in rows past the last node."""
+    hubs = np.argsort(-degrees, kind="stable")[:HUBS]
+    places = np.arange(len(degrees))
+    places[hubs] = len(degrees) + COPIES * np.arange(len(hubs))
+    return places
+
+
+def sum_by_node(
+    places: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
+) -> Float[Array, "nodes ambient"]:
+    """Add up `values` over all entries of `rows` with the same row, for every node; 0 where there is none."""
+    nodes = places.shape[0]
+    size, copy = nodes + HUBS * COPIES, jnp.arange(rows.shape[0], dtype=places.dtype) % COPIES
+    where = get_rows(places, rows)
+    where = jnp.where(rows < nodes, jnp.where(where < nodes, where, where + copy), size)
+    sums = add_rows(jnp.zeros((size, *values.shape[1:]), values.dtype), where, values)
+    hubs = jnp.sum(sums[nodes:].reshape(HUBS, COPIES, -1), axis=1)
+    of_hub = get_rows(hubs, jnp.maximum(places - nodes, 0) // COPIES)
+    return jnp.where((places < nodes)[:, None], sums[:nodes], of_hub)
 
 
 def get_state(state: Any, own: Int[Array, "own"]) -> Any:

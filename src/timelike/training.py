@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -66,6 +67,7 @@ def train(
     start: np.ndarray | None = None,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
+    on_epoch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
@@ -73,7 +75,7 @@ def train(
     says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
     has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
     names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
-    is a terminal).
+    is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, non_edges)
@@ -92,6 +94,8 @@ def train(
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
 
     epoch_of = _compiled(plan)
+    if on_epoch is not None:
+        on_epoch(len(history), np.asarray(state.points))
     bar = tqdm(
         total=config.epochs,
         initial=len(history),
@@ -104,6 +108,8 @@ def train(
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
             _show(bar, graph, history)
+            if on_epoch is not None:
+                on_epoch(len(history), np.asarray(state.points))
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())

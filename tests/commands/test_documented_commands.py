@@ -3,6 +3,7 @@
 import contextlib
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,16 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
         with ends:
             main(arguments)
     assert capsys.readouterr().out
+
+
+def test_what_is_to_be_installed_can_be():
+    """From a clone, with extras that there are; the line for after a release is a remark beside it."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    text = "".join(page.read_text("utf-8") for page in (ROOT / "README.md", ROOT / "docs" / "tutorial.md"))
+    lines = [line.partition("#")[0].strip() for line in text.splitlines() if line.startswith("pip install")]
+    assert len(lines) == 2
+    for line in lines:
+        assert re.fullmatch(r'pip install "\.\[(\w+)\]"', line)[1] in extras
 
 
 def test_three_commands_of_the_readme():

@@ -41,6 +41,20 @@ def test_rankings(run, fitted):
         assert err.startswith("note: calibrated on")
 
 
+def test_all_edges_between_listed_nodes(run, fitted, tmp_path):
+    embedding, trained_on = fitted
+    (tmp_path / "regulators.txt").write_text("# two of them\nlexA\nrecA\n")
+    code, out, _ = run("predict", "model", "--all", "--sources", tmp_path / "regulators.txt")
+    assert code == 0
+    same(table(out), embedding.top_edges(10, trained_on.known, ["lexA", "recA"]))
+    code, _, err = run("predict", "model", "--source", "lexA", "--targets", tmp_path / "regulators.txt")
+    assert (code, err) == (2, "timelike: --targets goes with --all, not with --source\n")
+    (tmp_path / "typo.txt").write_text("lexB\n")
+    code, _, err = run("predict", "model", "--all", "--targets", tmp_path / "typo.txt")
+    assert code == 2
+    assert "typo.txt: there is no node 'lexB'" in err
+
+
 def test_known_edges_are_left_out(run, split):
     _, out, _ = run("predict", "model", "--all", "--top", 10_000)
     assert len(table(out)) == 40 * 39 - split.train.num_edges

@@ -101,3 +101,13 @@ def test_mistakes(options, says, mistake, tmp_path):
     out = [] if "--out" in options else ["--out", tmp_path / "parts"]
     assert says in mistake("split", "edges.tsv", *out, *options)
     assert not any(tmp_path.iterdir())
+
+
+def test_names_that_look_like_comments(run, tmp_path):
+    lines = (f'"#{i}"\t"#{i + 1}"\n' for i in range(20))
+    (tmp_path / "hashes.tsv").write_text("".join(lines))
+    code, _, err = run("split", tmp_path / "hashes.tsv", "--out", tmp_path / "parts")
+    assert code == 0, err
+    parts = tmp_path / "parts"
+    assert read(parts / "train.tsv", nodes=parts / "nodes.txt").names == tuple(f"#{i}" for i in range(21))
+    assert read(parts / "test.tsv").num_edges == len(rows(parts / "test.tsv"))

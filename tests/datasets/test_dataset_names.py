@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from timelike import DiGraph, datasets
@@ -113,7 +113,6 @@ def outcome(name: str) -> str:
         return str(error)
 
 
-@settings(deadline=None)
 @given(generated, st.lists(words, max_size=6), st.text(max_size=2))
 def test_any_parameters_give_a_graph_or_one_line(name, parts, text):
     assert len(outcome(f"{name}:{''.join(parts)}{text}").splitlines()) == 1

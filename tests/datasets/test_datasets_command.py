@@ -89,7 +89,10 @@ def test_export_of_listed_non_edges(capsys, tmp_path, data_dir):
     text = run(capsys, "export", "dream5:ecoli", "--non-edges", "--out", out, "--data-dir", data_dir)
     assert text == f"{out}: 150,214 non-edges of dream5:ecoli\n"
     names = load("dream5:ecoli", data_dir).names
-    assert len(pl.read_csv(out, separator="\t").filter(pl.all().is_in([*names])).unique()) == 150_214
+    assert (
+        len(pl.read_csv(out, separator="\t").filter(pl.all_horizontal(pl.all().is_in([*names]))).unique())
+        == 150_214
+    )
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -68,6 +68,13 @@ def test_settings_of_the_training_are_used_again():
     assert (found.points != embedding.add_nodes(EDGES, CONFIG).points).any()
 
 
+def test_rate_and_temperatures_fall_as_in_training():
+    embedding = make(nodes=20)
+    plain = embedding.add_nodes(EDGES, CONFIG).points
+    for change in ({"final_rate": 0.01}, {"anneal": 3.0}):
+        assert (embedding.add_nodes(EDGES, dataclasses.replace(CONFIG, **change)).points != plain).any()
+
+
 @pytest.mark.long
 def test_held_out_nodes_find_the_other_half_of_their_edges():
     """Rank of a folded-in node's unseen neighbours among all nodes: 0 is best, ½ is chance."""

@@ -82,7 +82,7 @@ def test_another_ratio():
 
 
 @given(st.lists(st.floats(-100, 0, width=32), min_size=2, max_size=50), st.floats(0.01, 50), st.floats(-9, 9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_no_ranking_changes(log_prob, slope, intercept):
     x = np.sort(np.array(log_prob, np.float32))
     y = Calibration(slope, intercept, 1.0, 10, 10).log_prob(x)

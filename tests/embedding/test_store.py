@@ -243,6 +243,11 @@ WRONG = {
         edit_points(lambda t: {"points": t["points"] * 1.1}),
         r"points.safetensors: points\[0\] is .*off the surface",
     ),
+    "odd history": (
+        edit_points(lambda t: {**t, "history.loss": np.zeros((3, 2))}),
+        r"points.safetensors: history.loss has shape \(3, 2\)",
+    ),
+    "odd epoch": (edit_json(lambda h: h["info"].update(best_epoch="x")), "\"info\": best_epoch is 'x'"),
     "integers": (edit_points(lambda t: {"points": t["points"].astype(np.int32)}), "points has dtype int32"),
     "not Parquet": (lambda f: (f / "nodes.parquet").write_text("id,name"), "nodes.parquet: not readable as"),
     "too few names": (edit_nodes(lambda t: t.head(3)), "nodes.parquet: 3 nodes, but .* has 6 points"),

@@ -54,7 +54,7 @@ def signed_ranks(difference):
     return np.mean(np.abs(patterns @ ranks) >= abs(np.sign(difference) @ ranks))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-(10**6), 10**6).filter(bool), min_size=2, max_size=9, unique_by=abs))
 def test_p_values_by_enumeration(difference):
     difference = np.array(difference) / 1e6

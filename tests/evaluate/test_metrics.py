@@ -15,7 +15,7 @@ from timelike import metrics
 
 # Some scores come often, so that there are ties; −∞ is the log-probability of the impossible.
 SCORES = st.sampled_from([-3.0, -1.0, -0.5, 0.0]) | st.floats(-20, 0, allow_subnormal=False)
-quick = settings(max_examples=50, deadline=None)
+quick = settings(max_examples=50)
 
 
 @st.composite

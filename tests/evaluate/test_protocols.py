@@ -32,7 +32,7 @@ def test_they_are_no_edges_and_come_from_the_seed(protocol):
     assert draw(protocol, positives=np.zeros((0, 2), int)).shape == (0, 2)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(graphs(least=3, most=9), st.sampled_from([p for p in PROTOCOLS if p != "listed"]), st.integers(0, 99))
 def test_in_any_graph_they_are_non_edges_or_refused(graph, protocol, seed):
     edges = np.stack([graph.sources, graph.targets], axis=1)

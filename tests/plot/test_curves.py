@@ -8,9 +8,10 @@ from events import embed, intervals, random_graph
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from timelike import LabelledPairs, Sweep, plot
+from timelike import Calibration, LabelledPairs, Sweep, plot
 from timelike.manifolds import CylindricalMinkowski, Minkowski
 from timelike.plot.frames import frame_at
+from timelike.plot.selection import select
 from timelike.plot.views import view_of
 
 EMBEDDING = embed(Minkowski(3), 60)
@@ -37,6 +38,36 @@ def test_precision_and_recall_are_scikit_learns():
     found = {tuple(row) for row in np.round(line.get_xydata(), 5)}
     assert found >= {tuple(row) for row in np.round(np.stack([recall, precision], 1), 5) if row[0] < 1}
     assert line.get_label() == f"here, AP {average_precision_score(TRUTH, PROB):.3f}"
+
+
+def test_pictures_show_the_probabilities_that_are_predicted():
+    """Edges, matrix, landscape, curves and page, calibrated or not; the colour bar says which."""
+    named = embed(Minkowski(2), 12, names=tuple("abcdefghijkl"))
+    mild = dataclasses.replace(named, calibration=Calibration(0.5, -1.0, 4.0, 50, 200))
+    graph = random_graph(12, 30, named.names)
+    chosen = select(mild, graph)
+    ends = ([mild.name(chosen.nodes[i]) for i in end] for end in (chosen.sources, chosen.targets))
+    np.testing.assert_allclose(chosen.prob, mild.prob(*ends), rtol=1e-5)
+    matrix = plot.draw(mild, graph, "adjacency").axes[0].images[0].get_array()
+    order = np.argsort(mild.points[:, 0], kind="stable")
+    source, target = (mild.names[i] for i in order[:2])
+    assert matrix[0, 1] == pytest.approx(mild.prob(source, target), rel=1e-5)
+    figure = plot.node_landscape(mild, "c", resolution=5)
+    filled = figure.axes[0].collections[-1].get_array()
+    np.testing.assert_allclose(
+        np.sort(filled), np.sort(mild.prob(["c"] * 11, list("abdefghijkl"))), rtol=1e-5
+    )
+    centre = figure.axes[0].images[0].get_array()[2, 2]
+    assert centre == pytest.approx(mild.prob("c", "c"), rel=1e-4)
+    pairs = LabelledPairs.build(np.array([[0, 1], [2, 3]]), np.array([[4, 5], [6, 7]]))
+    curve = plot.calibration_curve(mild, pairs, bins=1).axes[0].lines[1].get_xdata()
+    asked = mild.log_prob_by_number(np.arange(0, 8, 2), np.arange(1, 8, 2))
+    assert curve[0] == pytest.approx(np.exp(asked).mean(), rel=1e-5)
+    for kind in ("auto", "adjacency", "landscape"):
+        for embedding, says in ((mild, "calibrated for\n4 non-edges to an edge"), (named, "not calibrated")):
+            labels = [axes.get_ylabel() for axes in plot.draw(embedding, graph, kind).axes]
+            assert any(label == f"probability, {says}" for label in labels), (kind, labels)
+    assert "4 non-edges to an edge" in plot.interactive(mild, graph).to_json()
 
 
 def test_curves_refuse_pairs_of_one_kind():

@@ -276,5 +276,5 @@ def test_mistakes(call, error, says):
 @pytest.mark.parametrize(("library", "ending"), [("matplotlib", "png"), ("plotly.graph_objects", "html")])
 def test_missing_libraries_name_the_extra(library, ending, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=r'pip install "timelike\[plot\]"'):
+    with pytest.raises(ImportError, match=r"the extra timelike\[plot\]"):
         plot.save(embed(Minkowski(2)), tmp_path / f"a.{ending}")

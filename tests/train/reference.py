@@ -207,6 +207,8 @@ class Reference:
         gradient = self.gradient(sources, targets, use, weights)
         old = self.points.copy()
         touched = {*sources.flat, *targets.flat} - {len(old)}  # the node number of padding
+        if self.optimizer == "dense-adam":
+            touched = set(range(len(old)))
         for i in sorted(touched):
             p = old[i]
             v = self.space.descent(p, gradient[i])
@@ -219,7 +221,7 @@ class Reference:
             if norm > MAX_STEP:
                 v, self.shortened = v * MAX_STEP / norm, self.shortened + 1
             self.points[i] = self.space.exp(p, v)
-            if self.optimizer == "adam":
+            if self.optimizer.endswith("adam"):
                 self.first[i] = self.space.transport(p, v, self.first[i])
 
     def gradient(self, sources, targets, use, weights):
@@ -240,12 +242,13 @@ class Reference:
         return dense
 
     def direction(self, i, v):
-        """Adam (β = 0.9, 0.999, ε = 1e-8) and Adagrad (from 0.1, ε = 1e-7 under the root) by coordinate."""
-        if self.optimizer == "adam":
+        """Adam (β = 0.9, 0.999, dense 0.99, ε = 1e-8), Adagrad (from 0.1, ε = 1e-7 under the root)."""
+        if self.optimizer.endswith("adam"):
+            beta = 0.99 if self.optimizer == "dense-adam" else 0.999
             self.first[i] = 0.9 * self.first[i] + 0.1 * v
-            self.second[i] = 0.999 * self.second[i] + 0.001 * v**2
+            self.second[i] = beta * self.second[i] + (1 - beta) * v**2
             mean = self.first[i] / (1 - 0.9**self.steps)
-            square = self.second[i] / (1 - 0.999**self.steps)
+            square = self.second[i] / (1 - beta**self.steps)
             return mean / (np.sqrt(square) + 1e-8)
         if self.optimizer == "adagrad":
             self.second[i] += v**2

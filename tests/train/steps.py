@@ -4,10 +4,12 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from timelike import engine
 from timelike.optimizers import Learned, Step
 from timelike.sampling import Negatives
+from timelike.tables import places_of
 
 
 def make_plan(optimizer, batch_size, pairs):
@@ -16,7 +18,7 @@ def make_plan(optimizer, batch_size, pairs):
 
 def start(plan, points):
     """What the engine carries from step to step: points, optimiser, learned numbers, scratch space."""
-    slots = jnp.zeros(len(points), jnp.int32)
+    slots = jnp.asarray(places_of(np.arange(len(points))), jnp.int32)
     return points, plan.transformation().init(points), Learned.start({}), slots
 
 

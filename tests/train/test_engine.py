@@ -197,7 +197,7 @@ def test_negatives_count_by_their_weight():
 _average_precision = jax.jit(average_precision_on_device)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     hnp.arrays(
         np.float32,

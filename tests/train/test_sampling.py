@@ -74,7 +74,7 @@ def used(kind, where=True):
 # Membership
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(hnp.arrays(bool, st.integers(1, 12).map(lambda n: (n, n))).filter(np.any))
 def test_contains_is_the_dense_truth(dense):
     s, t = np.indices(dense.shape)

@@ -63,6 +63,9 @@ class Fit:
     resume: bool = False
     """Continue an interrupted run, kept in the folder MODEL.checkpoint until it is done."""
 
+    snapshots: Annotated[int | None, optional("N")] = None
+    """Train once more in the end, and keep N epochs with the model, for the replay of `timelike explore`."""
+
     json: bool = False
     """Print the result as JSON."""
 
@@ -81,6 +84,8 @@ class Fit:
             raise ValueError("--valid and --time exclude each other; leave one out")
         if self.preset is not None and self.settings is not None:
             raise ValueError("--preset and --settings exclude each other; leave one out")
+        if self.snapshots is not None and self.snapshots < 2:
+            raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
         as_settings(self._start)
         store.check_free(self.out, "--out")
         start = time.monotonic()
@@ -89,6 +94,8 @@ class Fit:
         with self._keeping():
             estimator = self._train(graph, valid)
             estimator.save(self.out)
+            if self.snapshots is not None:
+                self._keep_replay(estimator)
             shutil.rmtree(self._checkpoints, ignore_errors=True)
         found = self._result(estimator)
         if self.json:
@@ -155,6 +162,16 @@ class Fit:
         except KeyboardInterrupt:
             kept = "; --resume goes on with what is done" if any(self._checkpoints.iterdir()) else ""
             raise KeyboardInterrupt(f"interrupted{kept}") from None
+
+    def _keep_replay(self, estimator: SpacetimeEmbedding) -> None:
+        from timelike.replay import record
+
+        assert self.snapshots is not None
+        assert estimator.trained_on_ is not None
+        replay = record(estimator.embedding_, estimator.trained_on_, self.snapshots)
+        replay.save(self.out)
+        if not replay.ends_at(estimator.embedding_):
+            note("the run was repeated for --snapshots and came out a little otherwise, by rounding")
 
     def _tuned(self, graph: DiGraph, valid: LabelledPairs | None, fraction: float) -> Settings:
         """What a search finds; its journal lies beside the checkpoint."""

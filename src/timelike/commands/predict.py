@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import sys
+from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -53,6 +54,12 @@ class Predict:
     all: bool = False
     """The likeliest edges of all pairs of nodes."""
 
+    sources: Annotated[Path | None, optional("FILE")] = None
+    """With --all: only edges that leave the nodes of this file, one name a line."""
+
+    targets: Annotated[Path | None, optional("FILE")] = None
+    """With --all: only edges that enter the nodes of this file, one name a line."""
+
     top: Annotated[int | None, optional("K")] = None
     """How many edges, best first; 10, but with --pairs all, in the order of the file."""
 
@@ -71,6 +78,9 @@ class Predict:
         if len(chosen) != 1:
             given = " and ".join(chosen) or "none"
             raise ValueError(f"one of {', '.join(asked)} must be given; there is {given}")
+        if not self.all and (self.sources is not None or self.targets is not None):
+            wrong = "--targets" if self.sources is None else "--sources"
+            raise ValueError(f"{wrong} goes with --all, not with {chosen[0]}")
         if self.top is not None and self.top < 1:
             raise ValueError(f"--top is {self.top}; it must be ≥ 1")
         form = self._format()
@@ -112,11 +122,12 @@ class Predict:
         elif self.target is not None:
             rows = embedding.top_sources(fitted.node(self.target, "--target"), top, known)
         else:
-            rows = embedding.top_edges(top, known)
-        ends = {
+            ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            rows = embedding.top_edges(top, known, *ends)
+        columns = {
             name: name_columns([row[i] for row in rows])[0] for i, name in enumerate(("source", "target"))
         }
-        return pl.DataFrame({**ends, "probability": _rounded([row.probability for row in rows])})
+        return pl.DataFrame({**columns, "probability": _rounded([row.probability for row in rows])})
 
     def _scored(self, fitted: Fitted, pairs: np.ndarray) -> pl.DataFrame:
         """The pairs in their order, or the best of them."""
@@ -132,6 +143,12 @@ class Predict:
         if self.top is None:
             return frame
         return frame.sort("probability", descending=True, maintain_order=True).head(self.top)
+
+
+def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
+    from timelike.io import names_in
+
+    return None if file is None else [fitted.node(name, str(file)) for name in names_in(file)]
 
 
 def _names(fitted: Fitted) -> pl.Series:

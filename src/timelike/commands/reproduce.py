@@ -12,7 +12,9 @@ from timelike.commands.options import optional
 from timelike.commands.printing import print_json
 
 #: Kept here as text, as the choices of other commands are; a test compares them with the list.
-What = Literal["list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "grid"]
+What = Literal[
+    "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "best", "grid", "defaults", "negatives"
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Reproduce:
     """
 
     what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
-    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all but the grids; list: only list them."""
+    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; best, defaults or
+    negatives, which are not the paper's: recipes, what tuning adds, what non-edges ask; list: only list."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""
@@ -57,7 +60,7 @@ class Reproduce:
     def run(self) -> None:
         """Compute what is missing, write the reports and print them."""
         from timelike.machine import cores
-        from timelike.reproduce.listing import listing
+        from timelike.reproduce.listing import as_text, listing
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
 
@@ -65,7 +68,8 @@ class Reproduce:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         options = Options(self.dims or None, self.seeds, self.quick, self.data_dir)
         if self.what == "list":
-            print(listing(options))
+            groups = listing(options)
+            print_json(groups) if self.json else print(as_text(groups))
             return
         jobs = max(1, self.jobs or cores())
         reports = reproduce(self.what, options, self.out, only=self.only, resume=self.resume, jobs=jobs)

@@ -126,7 +126,7 @@ class Split:
 
     def _write(self, parts: Parts, new: Path, name: str) -> dict[str, Any]:
         """One split, and what is in it."""
-        from timelike.datasets.export import edge_table, pair_table
+        from timelike.datasets.export import edge_table, pair_table, write_edges, write_nodes
 
         folder = new / name
         folder.mkdir(exist_ok=True)
@@ -137,8 +137,7 @@ class Split:
                 file = part.removesuffix("_edges") if "non" not in part else part.replace("_", "-")
                 tables[file] = pair_table(parts.train, pairs)
         for file, table in tables.items():
-            table.write_csv(folder / f"{file}.tsv", separator="\t")
-        nodes = (f"{parts.train.name(i)}\n" for i in range(parts.train.num_nodes))
-        (folder / "nodes.txt").write_text("".join(nodes), encoding="utf-8")
+            write_edges(table, folder / f"{file}.tsv")
+        write_nodes(parts.train, folder / "nodes.txt")
         parts.save(folder / "split.safetensors")
         return {"folder": str(self.out / name), **parts.summary}

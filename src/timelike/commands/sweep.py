@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -64,7 +65,11 @@ class Sweep:
         by = "edges" if graph.times is None else "time"
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
-        found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
+        try:
+            found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
+        except ValueError as error:
+            said = re.sub(r"^[A-Z]\w*: ", "", str(error))
+            raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
         best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
         if self.out is not None:
             reason = "it was asked for" if self.geometry else "it suits the graph"

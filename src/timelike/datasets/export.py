@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
         return {"edges": rmat_to_parquet(path, scale, *rest), "isolated": None}
     graph = load(name, data_dir)
     with replacing(path) as part:
-        _write(edge_table(graph), part, path.name.lower())
+        write_edges(edge_table(graph), part, path.name.lower())
     linked = np.zeros(graph.num_nodes, bool)
     linked[graph.sources] = linked[graph.targets] = True
     return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
@@ -54,7 +54,7 @@ def export_non_edges(
         raise ValueError(f"{name} lists no non-edges; {', '.join(f'dream5:{x}' for x in FILES)} do")
     graph, non_edges, _ = dream5(network, data_dir)
     with replacing(path) as part:
-        _write(pair_table(graph, non_edges), part, path.name.lower())
+        write_edges(pair_table(graph, non_edges), part, path.name.lower())
     return {"non_edges": len(non_edges)}
 
 
@@ -76,11 +76,26 @@ def pair_table(graph: DiGraph, pairs: np.ndarray) -> pl.DataFrame:
     return ends.select(names.gather(ends[end]).alias(end) for end in ends.columns)
 
 
-def _write(frame: pl.DataFrame, path: Path, name: str) -> None:
+def write_edges(frame: pl.DataFrame, path: Path, name: str = "") -> None:
+    """In the format that the ending of the name, or of the path, stands for."""
+    name = name or path.name.lower()
     separator = next(ENDINGS[ending] for ending in sorted(ENDINGS, key=len)[::-1] if name.endswith(ending))
     if separator is None:
         frame.write_parquet(path)
         return
     opener: Any = gzip.open if name.endswith(".gz") else open
     with opener(path, "wb") as file:
-        frame.write_csv(file, separator=separator)
+        frame.write_csv(file, separator=separator, quote_style=_quotes(frame["source"]))
+
+
+def write_nodes(graph: DiGraph, path: Path) -> None:
+    """One name a line, to be read with `nodes=`."""
+    import polars as pl
+
+    names = pl.Series([str(graph.name(i)) for i in range(graph.num_nodes)])
+    names.to_frame().write_csv(path, include_header=False, quote_style=_quotes(names))
+
+
+def _quotes(names: pl.Series) -> Literal["always", "necessary"]:
+    """A line that begins with # would be read as a comment."""
+    return "always" if names.cast(str).str.starts_with("#").any() else "necessary"

@@ -63,7 +63,9 @@ def rmat_to_parquet(
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise ImportError('streaming to Parquet needs pyarrow: pip install "timelike[io]"') from None
+        raise ImportError(
+            "streaming to Parquet needs pyarrow: pip install pyarrow (it is in the extra timelike[io])"
+        ) from None
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
     chunks = _chunks(scale, edge_factor, (a, b, c), seed)
     count = 0

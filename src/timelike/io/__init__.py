@@ -103,11 +103,19 @@ def _nodes(nodes: Any) -> Any:
     """Listed names as a column."""
     if nodes is None:
         return None
-    if isinstance(nodes, str | os.PathLike):
-        with File(Path(nodes)) as file:
-            names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
-            nodes = [name for name in names if name]
-    return listed_nodes(nodes)
+    return listed_nodes(names_in(nodes) if isinstance(nodes, str | os.PathLike) else nodes)
+
+
+def names_in(path: str | os.PathLike) -> list[str]:
+    """The names in a file that has one a line; empty lines and those that begin with # are passed over."""
+    with File(Path(path)) as file:
+        names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
+        return [_unquoted(name) for name in names if name]
+
+
+def _unquoted(name: str) -> str:
+    quoted = len(name) > 1 and name[0] == name[-1] == '"'
+    return name[1:-1].replace('""', '"') if quoted else name
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:

@@ -127,5 +127,7 @@ def _zstd(raw: Any, name: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(f'{name}: .zst files need pyarrow: pip install "timelike[io]"') from None
+        raise ImportError(
+            f"{name}: .zst files need pyarrow: pip install pyarrow (it is in the extra timelike[io])"
+        ) from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")

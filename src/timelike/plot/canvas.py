@@ -10,7 +10,18 @@ import numpy as np
 from timelike.embedding import Embedding
 from timelike.plot.scenes import Scene
 from timelike.plot.selection import Selection
-from timelike.plot.style import COLUMN, EDGES, FUTURE, PAST, colour_bar, short, styled, write_notes
+from timelike.plot.style import (
+    COLUMN,
+    EDGES,
+    FUTURE,
+    PAST,
+    colour_bar,
+    short,
+    styled,
+    trim,
+    which_probability,
+    write_notes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +29,12 @@ if TYPE_CHECKING:
 
 #: Up to so many edges have arrow heads, and up to so many nodes are all named.
 ARROWS, NAMES = 150, 12
+
+#: The highest picture for its width.
+TALL = 1.3
+
+#: The nodes whose light cones are drawn.
+CHOSEN = "#D55E00"
 
 #: What is behind a word, so that lines do not cross it.
 BEHIND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6}
@@ -31,19 +48,22 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
 
     flat = scene.at.shape[1] == 2
     with styled():
-        figure = Figure((width, 0.92 * width), layout="compressed")
-        axes: Any = figure.add_subplot(projection=None if flat else "3d")
+        figure = Figure((width, TALL * width), layout="compressed")
+        axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
         (_prepare if flat else _prepare_3d)(axes, scene)
         _draw_edges(axes, scene, chosen)
         _draw_cones(axes, scene)
         size = float(np.clip(100 / np.sqrt(len(scene.at)), 1, 16))
-        style = {"s": size, "color": "black", "linewidths": 0, "zorder": 3}
-        axes.scatter(*scene.at.T, **style, **({} if flat else {"depthshade": False}))
+        style: dict[str, Any] = {"linewidths": 0, **({} if flat else {"depthshade": False})}
+        fade = {} if flat else {"alpha": _nearness(axes, scene.at)}
+        axes.scatter(*scene.at.T, s=size, color="black", zorder=3, **style, **fade)
+        axes.scatter(*scene.at[chosen.chosen].T, s=2.5 * size, color=CHOSEN, zorder=4, **style)
         for x, y, text in scene.marks:
             axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BEHIND, zorder=2.8)
         if len(chosen.sources):
-            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes)
+            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes, which_probability(embedding))
         write_notes(figure, scene.notes)
+        trim(figure)
         named = _named(chosen)
         texts = [short(embedding.name(chosen.nodes[i])) for i in named]
         _draw_names(axes, _on_paper(axes, scene.at), named, texts)
@@ -67,9 +87,11 @@ def _prepare_3d(axes: Any, scene: Scene) -> None:
         axes.plot(*line.T, color="0.85", linewidth=0.4, zorder=0)
     axes.set(xlim=scene.limits[0], ylim=scene.limits[1], zlim=scene.limits[2])
     size = np.ptp(scene.limits, axis=1)
-    axes.set_box_aspect(size, zoom=1.3 if size[2] < size[0] else 1.05)
+    axes.set_box_aspect(size, zoom=1.3 if size[2] < size[0] else 1.15)
     axes.set_axis_off()
-    axes.view_init(elev=22, azim=-50)
+    middle = scene.at[:, :2].mean(axis=0)  # of the nodes: looked at from their side, a little aslant
+    azimuth = np.degrees(np.arctan2(middle[1], middle[0])) if np.linalg.norm(middle) > 0.1 * size[0] else -30
+    axes.view_init(elev=22, azim=azimuth - 20)
 
 
 def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
@@ -91,9 +113,18 @@ def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
     else:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
+        style["alpha"] = style["alpha"] * _nearness(axes, paths.mean(axis=1))
         axes.add_collection3d(Line3DCollection(list(paths), **style), autolim=False)
     if 0 < len(paths) <= ARROWS:
         _draw_heads(axes, paths, prob[order])
+
+
+def _nearness(axes: Any, at: np.ndarray) -> np.ndarray:
+    """1 for what is nearest to the viewer of three dimensions, ¼ for what is farthest."""
+    azimuth, height = np.radians([axes.azim, axes.elev])
+    viewer = [np.cos(height) * np.cos(azimuth), np.cos(height) * np.sin(azimuth), np.sin(height)]
+    depth = (at - at.mean(axis=0)) @ viewer
+    return 0.25 + 0.75 * (depth - depth.min()) / max(np.ptp(depth), 1e-9)
 
 
 def _draw_heads(axes: Any, paths: np.ndarray, prob: np.ndarray) -> None:
@@ -172,4 +203,7 @@ def _name_at(axes: Axes, at: np.ndarray, text: str, dx: float, dy: float) -> Any
         "va": "bottom" if dy > 0 else "top",
         "bbox": BEHIND, "annotation_clip": False, "fontsize": 7, "zorder": 5, "parse_math": False,
     }  # fmt: skip
+    if abs(dx) > 5:  # so far off that a line must lead there
+        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.35", "shrinkA": 0, "shrinkB": 1}
+        style["arrowprops"] = line
     return axes.annotate(text, tuple(at), (dx, dy), textcoords="offset points", **style)

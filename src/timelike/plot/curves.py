@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from timelike import metrics
 from timelike.checks import instance, whole_number
 from timelike.embedding import Embedding
-from timelike.evaluation import LabelledPairs, log_probs
+from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.graph import checked_nodes
 from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
 
@@ -26,6 +24,9 @@ PANELS = {
     "gradient norm": {"gradient_norm": "gradient norm"},
     "share of saturated pairs": {"saturated": "saturated"},
 }
+
+#: A legend over lines stays readable.
+LEGEND: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
 
 
 def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
@@ -57,7 +58,8 @@ def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
             axes.set_title(title, loc="left")
             axes.set_xlabel("epoch")
         if best:
-            write_notes(figure, [f"dashed: the epoch kept ({best}), by {embedding.info['selected_by']}"])
+            why = embedding.info.get("selected_by", "best epoch")
+            write_notes(figure, [f"dashed: the epoch kept, {best} ({why})"])
     return figure
 
 
@@ -88,7 +90,7 @@ def calibration_curve(
             axes.errorbar(x, y, bars, fmt="o-", label=label, **style)
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         axes.set(xlabel="predicted probability", ylabel="share of edges")
-        axes.legend(loc="best", handlelength=1)
+        axes.legend(loc="best", handlelength=1, **LEGEND)
         write_notes(figure, [_ratio(pairs)])
     return figure
 
@@ -111,7 +113,7 @@ def precision_recall_curve(
             label = f"{name}, {ap}" if name else ap
             axes.step(recall, precision, where="pre", color=colour, linewidth=1, label=label)
         axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
-        axes.legend(loc="best", handlelength=1)
+        axes.legend(loc="best", handlelength=1, **LEGEND)
         write_notes(figure, [f"{_ratio(pairs)}; dashed: guessing"])
     return figure
 
@@ -130,12 +132,8 @@ def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPair
         instance("embeddings", embedding, Embedding, "the result of timelike.train")
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
-        points = jnp.asarray(embedding.points)
-        found[name] = np.exp(np.asarray(_log_probs(embedding.model, points, pairs.sources, pairs.targets)))
+        found[name] = np.exp(score_pairs(embedding, pairs.sources, pairs.targets))
     return found
-
-
-_log_probs = jax.jit(log_probs)
 
 
 def _ratio(pairs: LabelledPairs) -> str:

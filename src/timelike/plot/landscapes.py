@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from timelike.calibration import Calibration
 from timelike.checks import instance
 from timelike.embedding import Embedding
 from timelike.graph import node_numbers
@@ -16,7 +17,17 @@ from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
 from timelike.plot.frames import frame_at
 from timelike.plot.selection import NODES, sample_nodes
-from timelike.plot.style import COLOURS, COLUMN, colour_bar, panels, short, styled, write_notes
+from timelike.plot.style import (
+    COLOURS,
+    COLUMN,
+    colour_bar,
+    panels,
+    short,
+    styled,
+    trim,
+    which_probability,
+    write_notes,
+)
 from timelike.plot.views import half_turn, lost_note
 
 if TYPE_CHECKING:
@@ -73,11 +84,13 @@ def landscape(
     source: Point | None = None,
     chart: Chart | None = None,
     resolution: int = 201,
+    calibration: Calibration | None = None,
 ) -> Landscape:
     """F̃(p, q) and s² for p = `source` (the origin unless given) and q on a grid of `chart`.
 
     `chart` maps (t, x) to a point; it is `flat_chart` unless given, on anti-de Sitter use
-    `polar_chart`. `resolution` is the number of grid points along either side of `extent`.
+    `polar_chart`. `resolution` is the number of grid points along either side of `extent`,
+    `calibration` that of an embedding whose calibrated probabilities are wanted.
     """
     p = model.manifold.origin() if source is None else source
     chart = flat_chart(model.manifold) if chart is None else chart
@@ -86,11 +99,12 @@ def landscape(
 
     def at(t: Scalar, x: Scalar) -> tuple[Scalar, Scalar]:
         q = chart(t, x)
-        return model.prob(p, q), model.manifold.separation(p, q).nearest.interval[0]
+        return model.log_prob(p, q), model.manifold.separation(p, q).nearest.interval[0]
 
     grid = jax.jit(jax.vmap(jax.vmap(at, (None, 0)), (0, None)))
-    prob, interval = grid(jnp.asarray(t), jnp.asarray(x))
-    return Landscape(x, t, np.asarray(prob), np.asarray(interval))
+    log_prob, interval = (np.asarray(found) for found in grid(jnp.asarray(t), jnp.asarray(x)))
+    log_prob = log_prob if calibration is None else calibration.log_prob(log_prob)
+    return Landscape(x, t, np.exp(log_prob), interval)
 
 
 def draw_landscape(axes: Axes, scene: Landscape, *, cone: bool = True, peak: bool = False) -> Any:
@@ -146,23 +160,33 @@ def node_landscape(
     basis = jnp.asarray(frame.basis, points.dtype)
     scene = landscape(
         model, (-reach, reach, -reach, reach), source=p, resolution=resolution,
+        calibration=embedding.calibration,
         chart=lambda t, x: model.manifold.exp(p, t * basis[0] + x * basis[1]),
     )  # fmt: skip
-    prob = np.asarray(jax.jit(jax.vmap(model.prob, (None, 0)))(p, others))
+    log_prob = np.asarray(jax.jit(jax.vmap(model.log_prob, (None, 0)))(p, others))
     with styled():
-        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        figure, grid = panels(1, 1, width=width, height=width)
         axes = grid[0, 0]
         image = draw_landscape(axes, scene)
         style: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black"}
-        axes.scatter(frame.at[:, 1], frame.at[:, 0], s=9, c=prob, linewidths=0.4, zorder=3, **style)
+        axes.scatter(
+            frame.at[:, 1],
+            frame.at[:, 0],
+            s=9,
+            c=np.exp(embedding.calibrate(log_prob)),
+            linewidths=0.4,
+            zorder=3,
+            **style,
+        )
         axes.plot(0, 0, "o", color="black", markersize=4, zorder=4)
         _write_name(axes, short(embedding.name(number)))
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         axes.set(xlabel="space from the node", ylabel="time from the node")
-        colour_bar(figure, image, axes)
+        colour_bar(figure, image, axes, which_probability(embedding))
         sample = f"{len(shown):,} of {len(points):,} nodes shown" if len(shown) < len(points) else ""
         words = [sample, lost_note(frame.lost), "fill of a node: its own probability as a target"]
         write_notes(figure, [note for note in words if note])
+        trim(figure)
     return figure
 
 

@@ -12,7 +12,16 @@ from timelike.checks import instance
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.selection import select
-from timelike.plot.style import COLUMN, colour_bar, panels, short, styled, write_notes
+from timelike.plot.style import (
+    COLUMN,
+    colour_bar,
+    panels,
+    short,
+    styled,
+    trim,
+    which_probability,
+    write_notes,
+)
 from timelike.plot.views import view_of
 from timelike.sweeps import Sweep
 
@@ -38,10 +47,11 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
     chosen = select(embedding, graph, most_nodes=ROWS, most_edges=ROWS**2)
     points = embedding.points[chosen.nodes]
     order = np.argsort(view_of(embedding.model.manifold, points).time, kind="stable")
-    prob = np.asarray(_all_pairs(embedding.model, jnp.asarray(points[order])))
+    prob = np.exp(embedding.calibrate(np.asarray(_all_pairs(embedding.model, jnp.asarray(points[order])))))
+    np.fill_diagonal(prob, np.nan)
     place = np.argsort(order)
     with styled():
-        figure, grid = panels(1, 1, width=width, height=0.92 * width)
+        figure, grid = panels(1, 1, width=width, height=width)
         axes, count = grid[0, 0], len(order)
         image = axes.imshow(prob, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
         if graph is not None:
@@ -53,17 +63,17 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
             names = [short(embedding.name(i), 10) for i in chosen.nodes[order]]
             axes.set_xticks(range(count), names, rotation=90, fontsize=6, parse_math=False)
             axes.set_yticks(range(count), names, fontsize=6, parse_math=False)
-        colour_bar(figure, image, axes)
+        colour_bar(figure, image, axes, which_probability(embedding))
         words = [note for note in chosen.notes if "nodes shown" in note]
         write_notes(figure, [*words, *(["dots: edges of the graph"] if graph is not None else [])])
+        trim(figure)
     return figure
 
 
 @jax.jit
 def _all_pairs(model: Any, points: Any) -> Any:
-    """prob(p_i, p_j), NaN for i = j."""
-    prob = jax.vmap(jax.vmap(model.prob, (None, 0)), (0, None))(points, points)
-    return jnp.where(jnp.eye(len(points), dtype=bool), jnp.nan, prob)
+    """log_prob(p_i, p_j)."""
+    return jax.vmap(jax.vmap(model.log_prob, (None, 0)), (0, None))(points, points)
 
 
 def sweep_table(

@@ -11,7 +11,7 @@ from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.scenes import LAYOUTS, Scene, layout_of
 from timelike.plot.selection import Selection, select
-from timelike.plot.style import FUTURE, PAST
+from timelike.plot.style import FUTURE, PAST, which_probability
 from timelike.plot.views import view_of, words_for
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def load_plotly() -> Any:
     try:
         import plotly.graph_objects as go
     except ImportError as error:
-        raise ImportError('interactive pictures need plotly: pip install "timelike[plot]"') from error
+        raise ImportError(
+            "interactive pictures need plotly: pip install plotly (it is in the extra timelike[plot])"
+        ) from error
     return go
 
 
@@ -82,7 +84,8 @@ def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scen
             _line(trace, outlines, colour, 2, name, opacity=0.45, showlegend=bool(outlines), **filled)
         )
     traces += _edge_traces(trace, scene, chosen)
-    traces.append(_middles(trace, scene, chosen, names))
+    label = which_probability(embedding).replace("\n", "<br>")
+    traces.append(_middles(trace, scene, chosen, names, label))
     traces.append(_nodes(trace, scene, chosen, names, _times(embedding, chosen), graph))
     figure = go.Figure(traces)
     figure.update_layout(**_look(embedding, scene))
@@ -139,7 +142,7 @@ def _edge_traces(trace: Any, scene: Scene, chosen: Selection) -> list[Any]:
     ]
 
 
-def _middles(trace: Any, scene: Scene, chosen: Selection, names: list[str]) -> Any:
+def _middles(trace: Any, scene: Scene, chosen: Selection, names: list[str], label: str) -> Any:
     """Points in the middle of the edges, that tell ends and probability, and carry the scale of colours.
 
     In the plane they are arrow heads if there are few edges, and cannot be seen if there are many.
@@ -156,7 +159,7 @@ def _middles(trace: Any, scene: Scene, chosen: Selection, names: list[str]) -> A
         "color": [float(f"{p:.3g}") for p in chosen.prob[edges]], "colorscale": "Viridis_r",
         "cmin": 0, "cmax": 1, "showscale": True, "size": 11 if few else 5 if flat else 2,
         "opacity": 1 if few or not flat else 0,
-        "colorbar": {"title": {"text": "probability"}, "thickness": 12, "len": 0.6},
+        "colorbar": {"title": {"text": label}, "thickness": 12, "len": 0.6},
     }  # fmt: skip
     if few:
         marker |= {"symbol": "arrow", "angle": np.degrees(np.arctan2(toward[:, 0], toward[:, 1])).tolist()}

@@ -21,13 +21,16 @@ from timelike.plot.views import (
     is_anti_de_sitter,
     is_hyperboloid,
     lost_note,
-    main_direction,
+    main_directions,
     view_of,
     wrap,
 )
 
 #: Points along a path that is not straight.
 STEPS = 33
+
+#: A circle of time is shown as a whole if its nodes use so much of it.
+MOST_OF_TIME = 0.8
 
 #: A diagram is at least so wide for its height, and so high for its width.
 SLIM = 0.6
@@ -68,6 +71,9 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
     limits = _limits(at, view)
     cones = [_triangles(at[i], view, limits) for i in chosen.chosen] if view.light else []
+    notes = _notes(view.lost, chosen)
+    if view.period is not None and np.ptp(limits[1]) < view.period:
+        notes.append(f"time: {np.ptp(limits[1]) / view.period:.0%} of the circle shown, no node in the rest")
     guides = []
     if view.wall is not None:
         guides = [np.array([[side, limits[1, 0]], [side, limits[1, 1]]]) for side in (-view.wall, view.wall)]
@@ -76,7 +82,7 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
         future=[outline for future, _ in cones for outline in future],
         past=[outline for _, past in cones for outline in past],
         guides=guides, labels=(view.space_label, view.time_label),
-        light=view.light, half=view.period and view.period / 2, notes=_notes(view.lost, chosen),
+        light=view.light, half=view.period and view.period / 2, notes=notes,
     )  # fmt: skip
 
 
@@ -173,8 +179,8 @@ def _widest_gap(angles: np.ndarray) -> np.ndarray:
 def disk(embedding: Embedding, chosen: Selection) -> Scene:
     """Hyperbolic space as the Poincaré disk x/(1 + x₀), the time coordinate up; edges are geodesics."""
     points = np.asarray(embedding.points, float)
-    across, lost = main_direction(points[:, 2:])
-    x = np.stack([across, points[:, 1]], axis=1)[chosen.nodes]
+    found = main_directions(points[:, 2:])
+    x = np.stack([found.space, points[:, 1]], axis=1)[chosen.nodes]
     full = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
 
     def place(p: np.ndarray) -> np.ndarray:
@@ -189,7 +195,10 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     rings = _round_numbers(0.0, 2 * np.arctanh(min(0.999, 0.98 * size)))[-2:]
     rim = np.stack([np.cos(circle), np.sin(circle)], axis=1)
     guides = [rim * np.tanh(d / 2) for d in rings] + ([rim] if size > 1 else [])
-    words = [*_notes(lost, chosen), "time upwards; edges are geodesics; circles: distance from the origin"]
+    words = [
+        *_notes(found.lost, chosen),
+        "time upwards; edges are geodesics; circles: distance from the origin",
+    ]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
     return Scene(at, place(lines), np.arange(len(lines)), limits, guides=guides, marks=marks, notes=words)
@@ -241,15 +250,13 @@ def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.nda
 
 
 def _limits(at: np.ndarray, view: View) -> np.ndarray:
-    """[[left, right], [bottom, top]], not too slim; a circle of time and all between walls is shown."""
+    """[[left, right], [bottom, top]], not too slim; all between walls, of a circle of time what is used."""
     low, high = at.min(axis=0), at.max(axis=0)
-    if view.period is not None:
-        low[1], high[1] = -view.period / 2, view.period / 2
     size = np.maximum(high - low, [SLIM * (high - low)[1], SLIM * (high - low)[0]])
     half = np.maximum(0.56 * size, 1e-3)
-    if view.period is not None:
-        half[1] = view.period / 2
     middle = (low + high) / 2
+    if view.period is not None and 2 * half[1] > MOST_OF_TIME * view.period:
+        middle[1], half[1] = 0.0, view.period / 2
     limits = np.stack([middle - half, middle + half], axis=1)
     if view.wall is not None:
         limits[0] = (-1.02 * view.wall, 1.02 * view.wall)

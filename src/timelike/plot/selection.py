@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -26,10 +27,10 @@ class Selection(NamedTuple):
     """The nodes and edges of a picture.
 
     `nodes` are numbers of nodes, in increasing order; `sources` and `targets` are positions in
-    `nodes`. `prob` is the probability of each edge, and `turns` how many turns of the circle of time
-    the image of the target that contributes most to it lies off the nearest one (0 if it is
-    unlikely). `chosen` are the positions of the nodes that the user asked for, or of the one with
-    most edges. `degrees` are the out- and in-degrees in the whole graph.
+    `nodes`. `prob` is the probability of each edge, calibrated if the embedding is, and `turns` how
+    many turns of the circle of time the image of the target that contributes most to it lies off the
+    nearest one (0 if the model has it unlikely). `chosen` are the positions of the nodes that the user
+    asked for, or of the one with most edges. `degrees` are the out- and in-degrees in the whole graph.
     """
 
     nodes: np.ndarray
@@ -85,7 +86,8 @@ def select(
         if len(sources) < every:
             notes.append(f"{len(sources):,} of {every:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
-    prob, turns = (np.asarray(x) for x in _look(embedding.model, *map(jnp.asarray, ends)))
+    log_prob, turns = (np.asarray(x) for x in look(embedding.model, *map(jnp.asarray, ends)))
+    prob = np.exp(embedding.calibrate(log_prob))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
     return Selection(shown, sources, targets, prob, turns, chosen, of_shown, notes)
@@ -128,16 +130,17 @@ def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> tuple[
 
 
 @jax.jit
-def _look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
-    """Probability, and the number of the image of q (nearest: 0) that stands for the edge, of each pair."""
+def look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
+    """log-probability, and the number of the image of q (nearest: 0) that stands for it, of each pair."""
 
     def one(p: Point, q: Point) -> tuple[Any, Any]:
         separation = model.separation(p, q)
-        prob = jnp.exp(model.from_separation(separation)[0])
+        log_prob = model.from_separation(separation)[0]
         if not model.likelihood.decays_in_time:
-            return prob, 0
+            return log_prob, 0
         parts = model.likelihood.log_prob(separation)
-        return prob, jnp.where(prob < LIKELY, 0, jnp.argmax(parts) - parts.shape[-1] // 2)
+        unlikely = log_prob < math.log(LIKELY)
+        return log_prob, jnp.where(unlikely, 0, jnp.argmax(parts) - parts.shape[-1] // 2)
 
     return jax.vmap(one)(p, q)
 

@@ -11,6 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from timelike.embedding import Embedding
+
 #: Widths in inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.35, 6.9
 
@@ -62,7 +64,9 @@ def load_matplotlib() -> Any:
     try:
         import matplotlib
     except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "timelike[plot]"') from error
+        raise ImportError(
+            "pictures need matplotlib: pip install matplotlib (it is in the extra timelike[plot])"
+        ) from error
     return matplotlib
 
 
@@ -74,17 +78,31 @@ def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Fig
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def colour_bar(figure: Figure, image: Any, grid: Any) -> None:
+def colour_bar(figure: Figure, image: Any, grid: Any, label: str = "probability") -> None:
     """The scale from 0 to 1 of the probabilities in `image`, beside the axes `grid`."""
     bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
-    bar.set_label("probability")
+    bar.set_label(label, fontsize=8)
     bar.outline.set_linewidth(0.6)
+
+
+def which_probability(embedding: Embedding) -> str:
+    """What the colours of an embedding's picture mean: the same numbers as its predictions."""
+    found = embedding.calibration
+    if found is None:
+        return "probability, not calibrated"
+    return f"probability, calibrated for\n{found.ratio:.3g} non-edges to an edge"
 
 
 def write_notes(figure: Figure, notes: Sequence[str]) -> None:
     """What a reader must know about a picture, small, below it."""
     if notes:
         figure.supxlabel("\n".join(notes), fontsize=6.5, color="0.35")
+
+
+def trim(figure: Figure) -> None:
+    """Cut off the empty space above and below: axes of equal scales seldom fill the height that they may."""
+    figure.draw_without_rendering()
+    figure.set_figheight(figure.get_tightbbox().height + 0.06)
 
 
 def short(name: Any, length: int = 24) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from timelike.machine import cores
 from timelike.reproduce.groups import GROUPS
-from timelike.reproduce.listing import listing
+from timelike.reproduce.listing import as_text, listing
 from timelike.reproduce.run import reproduce
 from timelike.reproduce.task import Options
 
@@ -29,7 +29,7 @@ def main() -> None:
     a = parser.parse_args()
     options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
     if a.what == "list":
-        print(listing(options))
+        print(as_text(listing(options)))
         return
     try:
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume, jobs=max(1, a.jobs))

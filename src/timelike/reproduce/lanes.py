@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.sweeps import stack, vmapped
@@ -29,3 +31,21 @@ def train_lanes(
     for _ in range(lanes[0][1].epochs):
         state, _ = epoch(numbers, data, state)
     return np.asarray(state.best_points)
+
+
+def score_lanes(
+    graph: DiGraph,
+    lanes: list[tuple[Model, Config]],
+    valid: LabelledPairs | None = None,
+    test: LabelledPairs | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Validation and test AP of every run after every epoch, (epochs, runs) each; 0 where there is none."""
+    plan, data = prepare(graph, *lanes[0], valid, test, None)
+    numbers = stack([make_numbers(*lane) for lane in lanes])
+    begin, epoch = vmapped(plan, graph.num_nodes)
+    state, history = begin(numbers), []
+    for _ in range(lanes[0][1].epochs):
+        state, report = epoch(numbers, data, state)
+        history.append((report.valid_ap, report.test_ap))
+    found = np.nan_to_num(np.array(jax.device_get(history)))
+    return found[:, 0], found[:, 1]

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from timelike.reproduce.groups import GROUPS, load_group
 from timelike.reproduce.row import ROWS, load_rows
 from timelike.reproduce.task import Options
 
 
-def listing(options: Options) -> str:
-    """One line for a group, and one for each of its rows."""
-    lines = []
+def listing(options: Options) -> dict[str, dict[str, Any]]:
+    """What each group is about, how many tasks it has, and what its rows are."""
+    found = {}
     for name in GROUPS:
         group = load_group(name)
-        lines.append(f"{name}: {group.ABOUT} ({len(list(group.tasks(options)))} tasks)")
-        if (ROWS / name).is_dir():
-            lines += [
-                f"  {row.name}: {row.title}, d = {', '.join(map(str, row.dims))}" for row in load_rows(name)
-            ]
+        rows = load_rows(name) if (ROWS / name).is_dir() else []
+        titles = {row.name: f"{row.title}, d = {', '.join(map(str, row.dims))}" for row in rows}
+        found[name] = {"about": group.ABOUT, "tasks": len(list(group.tasks(options))), "rows": titles}
+    return found
+
+
+def as_text(groups: dict[str, dict[str, Any]]) -> str:
+    """One line for a group, and one for each of its rows."""
+    lines = []
+    for name, group in groups.items():
+        lines.append(f"{name}: {group['about']} ({group['tasks']} tasks)")
+        lines += [f"  {row}: {title}" for row, title in group["rows"].items()]
     return "\n".join(lines)

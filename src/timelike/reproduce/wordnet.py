@@ -42,14 +42,14 @@ class Cell:
 def tasks(options: Options) -> Iterator[Task]:
     """Row by row; --quick takes one share of the closure and a few steps."""
     for row in load_rows("wordnet"):
-        row = _quick(row) if options.quick else row
+        row = shortened(row) if options.quick else row
         for dim in options.dims_of(row):
             for percent in row.more["percents"]:
                 cell = Cell(row, dim, percent, options.seeds_of(row), options.data_dir)
-                yield Task(f"{row.name}/d{dim}-{percent}", _about(cell), functools.partial(run, cell))
+                yield Task(f"{row.name}/d{dim}-{percent}", describe(cell), functools.partial(run, cell))
 
 
-def _quick(row: Row) -> Row:
+def shortened(row: Row) -> Row:
     """Enough to see that it runs."""
     more = {**row.more, "percents": [10], "steps": min(row.more["steps"], 100)}
     more |= {name: row.more[name][:1] for name in ("tries",) if name in more}
@@ -57,7 +57,8 @@ def _quick(row: Row) -> Row:
     return dataclasses.replace(row, epochs=min(row.epochs, 2), more=more)
 
 
-def _about(cell: Cell) -> dict[str, Any]:
+def describe(cell: Cell) -> dict[str, Any]:
+    """What identifies a cell, as plain values."""
     row = cell.row
     kept = {name: value for name, value in row.more.items() if name not in ("cases", "percents")}
     return {

@@ -44,7 +44,10 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
     """Test F1 of every seed at the threshold, and with the settings, that validation chose."""
     start = warm_start(cell, split)
     settings, tried = choose(cell, split, start)
-    runs = train(cell, split, [{**settings, "seed": seed} for seed in range(cell.seeds)], start)
+    first = cell.row.more.get("first_seed", 0)
+    runs = train(cell, split, [{**settings, "seed": first + i} for i in range(cell.seeds)], start)
+    if cell.row.more.get("score") == "best":
+        runs = [run.rescored(split.valid, "f1") for run in runs]
     valid = [best_f1(run, split.valid) for run in runs]
     test = [_f1(run, split.test, found[1]) for run, found in zip(runs, valid, strict=True)]
     return {
@@ -54,6 +57,7 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
         "valid": [round(f1, 2) for f1, _ in valid],
         "settings": settings,
         "tried": tried,
+        "ranked_by": [run.score for run in runs],
     }
 
 

@@ -1,0 +1,123 @@
+// What is drawn over the points: guides, axes, the light cone, a node's edges, names.
+
+import { FUTURE, PAST, css } from "timelike/colours.js";
+import { toScreen } from "timelike/matrix.js";
+
+const ARROWS = 60, LIKELY = 6;
+
+/** Draw everything but the points of a pane. */
+export function drawInk(pen, pane, { cone, labels }) {
+  const look = { text: css("text"), quiet: css("quiet"), line: css("line"), halo: css("canvas") };
+  const at = (p) => toScreen(pane.matrix, pen.width, pen.height, ...p);
+  if (pane.layout.name === "diagram") grid(pen, pane, look);
+  for (const guide of pane.layout.guides()) pen.line(guide.map(at), { stroke: look.line, width: 1 });
+  const chosen = pane.chosen;
+  if (chosen && cone) drawCone(pen, pane, at, chosen.id);
+  if (chosen) drawEdges(pen, pane, at, look);
+  for (const [text, p] of pane.layout.marks()) pen.text(text, at(p), { fill: look.quiet, size: 12, align: "center", halo: look.halo });
+  drawNames(pen, pane, at, look, labels);
+  if (pane.layout.name === "diagram") axes(pen, pane, look);
+}
+
+function drawCone(pen, pane, at, id) {
+  const { future, past, filled } = pane.layout.cone(pane.table, id);
+  const draw = () => {
+    for (const [outlines, colour] of [[past, PAST], [future, FUTURE]])
+      outlines.forEach((outline, k) => {
+        const line = outline.map(at), flat = pane.layout.name === "diagram";
+        if (filled && (flat || k === 0)) pen.line(line, { fill: colour, fillAlpha: 0.14 });
+        const stroked = flat ? [line[1], line[0], line[2]] : line; // the far side is no boundary
+        pen.line(stroked, { stroke: colour, width: filled ? 1.25 : 2, alpha: filled ? 0.8 : 0.9 });
+      });
+  };
+  const { period, about: { wall } } = pane.layout;
+  if (pane.layout.name !== "diagram" || !period) return draw();
+  const side = wall ?? 99 * period, from = at([-side, period / 2, 0]), to = at([side, -period / 2, 0]);
+  return pen.clip(from.x, from.y, to.x - from.x, to.y - from.y, draw);
+}
+
+/** Known edges as lines, predicted ones dashed; out of the node towards its future, into it from its past. */
+function drawEdges(pen, pane, at, look) {
+  const { chosen, layout, table } = pane, me = chosen.id;
+  for (const [side, colour] of [["sources", PAST], ["targets", FUTURE]]) {
+    const { known, new: likely } = chosen[side], few = known.length < 12;
+    for (const row of [...likely.slice(0, LIKELY), ...known.slice(0, ARROWS)]) {
+      const [a, b] = side === "targets" ? [me, row.id] : [row.id, me];
+      const lines = layout.path(table, a, b, row.turns).map((line) => line.map(at));
+      for (const line of lines) pen.line(line, { stroke: colour, width: row.known && few ? 1.8 : 1.2, alpha: 0.85, dash: row.known ? [] : [4, 4] });
+      arrow(pen, lines.at(-1), colour, few ? 9 : 6);
+    }
+  }
+  const spot = (id, radius, ring) => pen.dot(at(layout.of(table, id)), radius, { fill: pane.scale.of(id), stroke: ring, width: 1.5 });
+  for (const side of ["sources", "targets"]) for (const row of [...chosen[side].new.slice(0, LIKELY), ...chosen[side].known.slice(0, ARROWS)]) spot(row.id, 4.5, look.halo);
+  pen.dot(at(layout.of(table, me)), 8, { fill: null, stroke: look.text, width: 2 });
+  spot(me, 5.5, look.halo);
+}
+
+function arrow(pen, line, colour, size) {
+  if (!line || line.length < 2) return;
+  const tip = line.at(-1);
+  let k = line.length - 2;
+  while (k > 0 && Math.hypot(tip.x - line[k].x, tip.y - line[k].y) < 10) k -= 1;
+  const angle = Math.atan2(tip.y - line[k].y, tip.x - line[k].x), back = 6;
+  const end = { x: tip.x - back * Math.cos(angle), y: tip.y - back * Math.sin(angle) };
+  const side = (turn) => ({ x: end.x - size * Math.cos(angle + turn), y: end.y - size * Math.sin(angle + turn) });
+  pen.line([end, side(0.42), side(-0.42), end], { fill: colour });
+}
+
+/** Names where there is room for them: the chosen node's, its neighbours', then those with most edges. */
+function drawNames(pen, pane, at, look, labels) {
+  const boxes = [], most = labels ? 28 : 0;
+  const { left, right, top, bottom } = pane.margins;
+  const write = (id, name, strong) => {
+    const p = at(pane.layout.of(pane.table, id));
+    if (p.x < left || p.x > pen.width - right || p.y < top || p.y > pen.height - bottom) return false;
+    const size = strong ? 13 : 11.5, short = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+    const wide = short.length * size * 0.58 + 8, toLeft = p.x + wide + 10 > pen.width - right;
+    const gap = strong ? 13 : 8, x = toLeft ? p.x - gap : p.x + gap;
+    const box = [toLeft ? x - wide : x, p.y - 8, toLeft ? x : x + wide, p.y + 8];
+    if (!strong && boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return false;
+    boxes.push(box);
+    pen.text(short, { x, y: p.y }, { fill: strong ? look.text : look.soft ?? look.text, size, weight: strong ? 650 : 450, align: toLeft ? "right" : "left", halo: look.halo });
+    return true;
+  };
+  const { chosen, hovered } = pane;
+  if (chosen) write(chosen.id, chosen.name, true);
+  if (hovered && hovered.name && hovered.id !== chosen?.id) write(hovered.id, hovered.name, true);
+  let written = 0;
+  if (chosen && labels)
+    for (const side of ["targets", "sources"]) for (const row of [...chosen[side].known.slice(0, 12), ...chosen[side].new.slice(0, 6)]) written += write(row.id, row.name, false);
+  if (!chosen) for (const [id, name] of pane.about.labels) { if (written >= most) break; written += write(id, name, false); }
+}
+
+// Axes of the diagram
+
+function steps(low, high, count) {
+  const rough = (high - low) / Math.max(count, 1), size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((k) => k * size).find((s) => s >= rough);
+  const found = [];
+  for (let x = Math.ceil(low / step) * step; x <= high + 1e-9 * step; x += step) found.push(Math.abs(x) < step / 1e6 ? 0 : x);
+  return { found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
+}
+
+function seen(pane, width, height) {
+  const { x, y, scale, across } = pane.camera;
+  return { xs: [x - width / 2 / across, x + width / 2 / across], ys: [y - height / 2 / scale, y + height / 2 / scale] };
+}
+
+function grid(pen, pane, look) {
+  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
+  for (const v of steps(...xs, pen.width / 110).found) { const at = pen.width / 2 + (v - x) * wide; pen.line([{ x: at, y: 0 }, { x: at, y: pen.height }], { stroke: look.line, alpha: 0.55 }); }
+  for (const v of steps(...ys, pen.height / 80).found) { const at = pen.height / 2 - (v - y) * scale; pen.line([{ x: 0, y: at }, { x: pen.width, y: at }], { stroke: look.line, alpha: 0.55 }); }
+}
+
+function axes(pen, pane, look) {
+  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
+  const text = (v, digits) => v.toFixed(digits).replace("-", "−");
+  const across = steps(...xs, pen.width / 110), up = steps(...ys, pen.height / 80);
+  const style = { fill: look.quiet, size: 11, halo: look.halo };
+  for (const v of across.found) { const at = pen.width / 2 + (v - x) * wide; if (at > 60 && at < pen.width - 150) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
+  for (const v of up.found) { const at = pen.height / 2 - (v - y) * scale; if (at > 34 && at < pen.height - 30) pen.text(text(v, up.digits), { x: 10, y: at }, style); }
+  pen.text(`${pane.about.axes[1]} ↑`, { x: 10, y: 16 }, { ...style, fill: look.text, size: 12 });
+  pen.text(`${pane.about.axes[0]} →`, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });
+}

@@ -1,0 +1,157 @@
+// The panel beside the picture: the model, a node, a pair of nodes.
+
+import { NameField, bar, complaint, count, digits, make, ordinal, percent } from "timelike/parts.js";
+
+const badge = () => make("span", { class: "badge", title: "an edge that the model was given" }, "known");
+
+/** What the model is, and its likeliest missing edges. */
+export function modelPanel(holder, models, { likeliest, check }) {
+  holder.replaceChildren(...models.map((about, m) => {
+    const facts = [
+      ["Nodes", about.nodes.toLocaleString("en")],
+      ["Known edges", about.edges === null ? "not saved with the model" : about.edges.toLocaleString("en")],
+      ["Spacetime", `${about.space}, d = ${about.dim}`],
+      ["Likelihood", about.likelihood],
+      ["Probabilities", about.calibration ?? "not calibrated"],
+    ];
+    if (about.facts.valid_ap !== undefined) facts.push(["Validation AP", about.facts.valid_ap.toFixed(3)]);
+    if (about.facts.reason) facts.push(["Chosen", about.facts.reason]);
+    const list = make("div", { class: "rows", "aria-busy": "true" }, make("p", { class: "empty" }, "Looking at all pairs…"));
+    likeliest(m).then((rows) => {
+      list.removeAttribute("aria-busy");
+      if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "There are too many pairs to rank them all here; ", make("code", {}, "timelike predict MODEL --all"), " does. Choose a node to see its likeliest edges."));
+      return list.replaceChildren(...rows.map((row) => make("button", { type: "button", class: "row", title: digits(row.p), onclick: () => check(row.source.name, row.target.name) },
+        make("span", { class: "name" }, `${row.source.name} → ${row.target.name}`), bar(row.p), make("span", { class: "p" }, digits(row.p)))));
+    }, (error) => list.replaceChildren(complaint(error)));
+    return make("section", { class: "model" },
+      make("h2", {}, about.title),
+      make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])),
+      make("h3", {}, "Likeliest missing edges"), list);
+  }));
+}
+
+/** A node: where it is, its likely edges, its known ones. `which` is the model that is shown, of several. */
+export function nodePanel(holder, found, state, act) {
+  const one = found[state.which] ?? found.find(Boolean);
+  if (!one) {
+    holder.replaceChildren(make("p", { class: "empty" }, "Click a node, or search for one, to see its light cone and its likely edges."));
+    return;
+  }
+  const several = found.length > 1;
+  const tabs = several ? make("div", { class: "segments wide", role: "group", "aria-label": "Model" }, ...found.map((other, m) =>
+    make("button", { type: "button", textContent: act.title(m), disabled: !other, "aria-pressed": String(other === one), onclick: () => act.show(m) }))) : null;
+  const facts = [`time ${digits(one.time)}`, `${one.targets.total} out`, `${one.sources.total} in`];
+  holder.replaceChildren(
+    make("h2", { class: "node-name" }, one.name),
+    make("p", { class: "sub" }, facts.join(" · ")),
+    ...(tabs ? [tabs] : []),
+    make("div", { class: "actions" },
+      make("button", { type: "button", onclick: () => act.from(one.name) }, "Check an edge"),
+      make("button", { type: "button", onclick: act.table }, "TSV"),
+      make("label", { class: "check" }, make("input", { type: "checkbox", id: "only-new", checked: state.onlyNew, onchange: (event) => act.onlyNew(event.target.checked) }), " only new")),
+    side("Likely targets", "targets", one, state, act),
+    side("Likely sources", "sources", one, state, act),
+    known(one, act),
+    make("details", {}, make("summary", {}, "Coordinates"),
+      make("table", { class: "numbers" }, ...one.coordinates.map(([name, x]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, digits(x)))))));
+}
+
+function rows(list, one, outgoing, act) {
+  return list.map((row) => make("div", { class: "row", "data-name": row.name, "data-p": row.p },
+    make("button", { type: "button", class: "name link", title: `go to ${row.name}`, onclick: () => act.go(row.name) }, row.name),
+    row.known ? badge() : null, bar(row.p, outgoing ? "out" : "into"),
+    make("span", { class: "p" }, digits(row.p)),
+    make("button", { type: "button", class: "why", title: "why?", "aria-label": `why ${outgoing ? `${one.name} → ${row.name}` : `${row.name} → ${one.name}`}`, onclick: () => (outgoing ? act.check(one.name, row.name) : act.check(row.name, one.name)) }, "why")));
+}
+
+function side(title, name, one, state, act) {
+  const list = one[name][state.onlyNew ? "new" : "all"];
+  return make("section", { class: "likely", id: `likely-${name}` }, make("h3", {}, title),
+    list.length ? make("div", { class: "rows" }, ...rows(list, one, name === "targets", act)) : make("p", { class: "empty" }, "There is no other node."));
+}
+
+function known(one, act) {
+  const part = (name, words, outgoing) => {
+    const { known: list, total } = one[name];
+    if (!total) return make("p", { class: "empty" }, `no known ${words}`);
+    const more = total > list.length ? `, the likeliest ${list.length}` : "";
+    return make("section", {}, make("h4", {}, `${count(total, words.slice(0, -1))}${more}`), make("div", { class: "rows" }, ...rows(list, one, outgoing, act)));
+  };
+  return make("details", {}, make("summary", {}, `Known edges (${one.targets.total + one.sources.total})`), part("targets", "targets", true), part("sources", "sources", false));
+}
+
+/** The check of one edge: two names, and what every model says of them. */
+export class PairPanel {
+  constructor(holder, { search, ask, title, several }) {
+    Object.assign(this, { ask, title, several });
+    const field = (id, label) => {
+      const place = make("div", { class: "search" });
+      const made = new NameField(place, { id, label, placeholder: label, search, choose: () => this.run() });
+      return [made, place];
+    };
+    const [source, sourcePlace] = field("source", "Source"), [target, targetPlace] = field("target", "Target");
+    Object.assign(this, { source, target });
+    this.result = make("div", { class: "result", "aria-live": "polite" }, make("p", { class: "empty" }, "Type two names: how likely is an edge from one to the other, which way, and why?"));
+    holder.replaceChildren(
+      make("form", { class: "pair", onsubmit: (event) => { event.preventDefault(); this.run(); } },
+        sourcePlace, make("button", { type: "button", class: "swap", title: "Swap", "aria-label": "Swap", onclick: () => this.set(this.target.value, this.source.value) }, "⇅"),
+        targetPlace, make("button", { type: "submit", class: "main" }, "Check")),
+      this.result);
+  }
+
+  set(source, target) {
+    Object.assign(this.source, { value: source });
+    Object.assign(this.target, { value: target });
+    if (source && target) return this.run();
+    this.result.replaceChildren(make("p", { class: "empty" }, "Type the other name."));
+    return (source ? this.target : this.source).input.focus();
+  }
+
+  async run() {
+    const [a, b] = [this.source.value, this.target.value];
+    if (!a || !b) return (a ? this.target : this.source).input.focus();
+    const turn = (this.turn = (this.turn ?? 0) + 1);
+    try {
+      const found = await this.ask(a, b);
+      if (turn === this.turn) this.result.replaceChildren(...found.map((one, m) => this._one(one, m)));
+    } catch (error) {
+      const wrong = (error.message.includes(`'${b}'`) && !error.message.includes(`'${a}'`)) ? this.target : this.source;
+      if (turn === this.turn) this.result.replaceChildren(complaint(error, (name) => { wrong.value = name; this.run(); }));
+    }
+    return undefined;
+  }
+
+  _one(found, m) {
+    const head = this.several ? [make("h3", {}, this.title(m))] : [];
+    if (found instanceof Error) return make("section", {}, ...head, complaint(found));
+    return make("section", { class: "checked" }, ...head, way(found.forward, true), way(found.backward, false),
+      make("p", { class: "sub" }, found.calibration ? `Probabilities ${found.calibration}.` : "Probabilities are not calibrated."), why(found.forward));
+  }
+}
+
+function way(found, main) {
+  const places = found.among_targets ? make("ul", { class: "places" },
+    make("li", {}, `${ordinal(found.among_targets.place)} of ${found.among_targets.of.toLocaleString("en")} possible targets of ${found.source.name}`),
+    make("li", {}, `${ordinal(found.among_sources.place)} of ${found.among_sources.of.toLocaleString("en")} possible sources of ${found.target.name}`)) : null;
+  const differs = Math.abs(found.model - found.p) > 1e-12;
+  return make("div", { class: main ? "way main" : "way", "data-p": found.p, "data-model": found.model },
+    make("p", { class: "ends" }, `${found.source.name} → ${found.target.name} `, found.known ? badge() : null),
+    make("p", { class: "big" }, make("span", { class: "value" }, digits(found.p)), make("span", { class: "share" }, percent(found.p))),
+    bar(found.p), differs ? make("p", { class: "sub" }, `before calibration ${digits(found.model)}`) : null, places);
+}
+
+/** The interval, Δt and the factors: what makes the edge likely or not. */
+function why({ why: { formula, images }, source, target }) {
+  const best = images.reduce((a, b) => (b.p > a.p ? b : a));
+  const meaning = best.interval < 0 ? (best.time > 0 ? "timelike, in the future" : "timelike, in the past") : "spacelike: outside the light cone";
+  const names = Object.keys(best.factors), hints = { "F₁": "inside the light cone", "F₂": "not in the past", "F₃": "not in the far future", F: "near" };
+  if (names.length === 2 && formula.startsWith("2")) hints["F₂"] = "not in the far future";
+  const line = (name, value, hint, p) => make("tr", { "data-name": name, "data-value": value }, make("th", { scope: "row" }, name), make("td", { class: "p" }, digits(value)), make("td", { class: "hint" }, p === undefined ? hint : make("span", {}, bar(p), hint)));
+  const table = make("table", { class: "numbers why" },
+    line("s²", best.interval, meaning), line("Δt", best.time, best.turn ? `${best.turn > 0 ? "+" : "−"}${Math.abs(best.turn)} turn of the circle of time` : ""),
+    ...names.map((name) => line(name, best.factors[name], hints[name] ?? "", best.factors[name])), line("F", best.p, formula));
+  const others = images.length > 1 ? make("details", {}, make("summary", {}, `Sum over ${images.length} images`), make("table", { class: "numbers" },
+    make("tr", {}, ...["turn", "s²", "Δt", "F"].map((text) => make("th", {}, text))),
+    ...images.map((x) => make("tr", {}, make("td", {}, `${x.turn}`), ...[x.interval, x.time, x.p].map((v) => make("td", { class: "p" }, digits(v))))))) : null;
+  return make("section", { class: "why" }, make("h3", {}, `Why ${source.name} → ${target.name}`), table, others);
+}

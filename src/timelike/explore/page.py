@@ -1,0 +1,116 @@
+"""The page: its files, and the same as one file that holds a model and needs no server."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from timelike.explore.answers import Answers
+from timelike.explore.shown import Shown
+from timelike.export import coordinate_names
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import Cylinder, Flat, Quadric
+from timelike.plain import struct_to_json
+
+#: A page with more nodes is slow to open and to send.
+MOST_NODES = 20_000
+KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
+
+
+@cache
+def assets() -> dict[str, str]:
+    """The files of the page by name: all that can be asked for."""
+    folder = resources.files("timelike.explore") / "assets"
+    return {f.name: f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(tuple(KINDS))}
+
+
+def server_page() -> str:
+    """The page whose files come from a server."""
+    return _page(_import_map({name: f"/static/{name}" for name in _modules()}), _link(), "")
+
+
+def policy() -> str:
+    """What the page may load: its own files, and the two lines of script that stand in it."""
+    inline = re.findall(r"<script[^>]*>(.+?)</script>", server_page(), re.DOTALL)
+    hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(text.encode()).digest())}'" for text in inline)
+    return (
+        f"default-src 'none'; script-src 'self' {hashes}; style-src 'self'; connect-src 'self'; "
+        "img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def whole_page(models: Sequence[Shown]) -> str:
+    """One HTML file with everything in it; the page computes probabilities itself."""
+    for shown in models:
+        if (why := cannot_stand_alone(shown)) is not None:
+            raise ValueError(why)
+    urls = {
+        name: f"data:text/javascript;base64,{_base64(text.encode())}" for name, text in _modules().items()
+    }
+    data = json.dumps([_inside(shown) for shown in models], ensure_ascii=False).replace("<", "\\u003c")
+    style = f"<style>{assets()['app.css']}</style>"
+    return _page(_import_map(urls), style, f'<script type="application/json" id="data">{data}</script>')
+
+
+def cannot_stand_alone(shown: Shown) -> str | None:
+    """Why a model cannot be put into a page; None: it can."""
+    model, nodes = shown.embedding.model, len(shown.embedding.points)
+    if nodes > MOST_NODES:
+        return f"{shown.title} has {nodes:,} nodes; a page of its own holds at most {MOST_NODES:,}"
+    base = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
+    if not isinstance(base, Flat | Quadric) or type(model.likelihood) not in LIKELIHOODS.values():
+        name = type(model.likelihood).__name__
+        return f"{shown.title} has the likelihood {name}, which a page of its own cannot compute"
+    return None
+
+
+def _inside(shown: Shown) -> dict[str, Any]:
+    """A model as JSON, arrays in base64."""
+    answers, embedding = Answers(shown), shown.embedding
+    picture = answers.picture
+    pairs = np.zeros((0, 2), np.int32) if shown.known is None else shown.known.pairs.astype(np.int32)
+    return {
+        "about": picture.about(),
+        "names": [str(embedding.name(i)) for i in range(picture.count)],
+        "positions": _base64(picture.positions),
+        "colours": [_base64(colour.values.astype(np.float32)) for colour in picture.colours],
+        "edges": _base64(pairs),
+        "frames": _base64(picture.frames),
+        "points": _base64(embedding.points.astype(np.float32)),
+        "coordinates": coordinate_names(embedding.model.manifold),
+        "likeliest": answers.likeliest(),
+        "manifold": struct_to_json(embedding.model.manifold, "manifold"),
+        "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
+        "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
+    }
+
+
+def _page(import_map: str, style: str, data: str) -> str:
+    parts = {"STYLE": style, "MAP": f'<script type="importmap">{import_map}</script>', "DATA": data}
+    return re.sub(r"<!--(STYLE|MAP|DATA)-->", lambda found: parts[found[1]], assets()["index.html"])
+
+
+def _link() -> str:
+    return '<link rel="stylesheet" href="/static/app.css">'
+
+
+def _modules() -> dict[str, str]:
+    return {name: text for name, text in sorted(assets().items()) if name.endswith(".js")}
+
+
+def _import_map(urls: dict[str, str]) -> str:
+    return json.dumps({"imports": {f"timelike/{name}": url for name, url in urls.items()}})
+
+
+def _base64(data: bytes | np.ndarray) -> str:
+    raw = data if isinstance(data, bytes) else np.ascontiguousarray(data).tobytes()
+    return base64.b64encode(raw).decode("ascii")

@@ -1,0 +1,60 @@
+"""What each kind of non-edges asks: average precision of the product of degrees alone."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from timelike.reproduce.tables import markdown
+from timelike.reproduce.task import Options, Report, Result, Task
+
+ABOUT = "not in the paper: how far degrees alone come against each kind of non-edges of DREAM5"
+
+DATA = {"dream5:in-silico": "in silico", "dream5:ecoli": "*E. coli*", "dream5:yeast": "*S. cerevisiae*"}
+PROTOCOLS = ("uniform", "corrupt-source", "corrupt-target", "listed", "degree", "reversed")
+SPLITS, TEST, RATIO = 5, 0.15, 4
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    """One for each network."""
+    for data in DATA:
+        splits = 1 if options.quick else options.seeds or SPLITS
+        about = {
+            "dataset": data,
+            "protocols": list(PROTOCOLS),
+            "splits": splits,
+            "test": TEST,
+            "ratio": RATIO,
+        }
+        run = functools.partial(_scores, data, splits, options.data_dir)
+        yield Task(data.replace(":", "-"), about, run)
+
+
+def _scores(data: str, splits: int, data_dir: str | None) -> dict[str, float]:
+    """The median test AP over splits, by protocol."""
+    from timelike import datasets
+    from timelike.baselines import evaluate_baselines
+    from timelike.splits import split_edges
+
+    known = datasets.dream5(data.removeprefix("dream5:"), data_dir)
+    found = {}
+    for protocol in PROTOCOLS:
+        listed = known.non_edges if protocol == "listed" else None
+        parts = (
+            split_edges(known.graph, 0, TEST, seed, protocol=protocol, ratio=RATIO, non_edges=listed)
+            for seed in range(splits)
+        )
+        scores = (evaluate_baselines(split.train, split, names=("degree product",)) for split in parts)
+        values = [score["degree product"].average_precision for score in scores]
+        found[protocol] = round(100 * median(values), 2)
+    return found
+
+
+def report(results: list[Result], folder: Path) -> Report:
+    """One table: networks down, protocols across."""
+    rows = [{"data": r.about["dataset"], **r.found} for r in results]
+    rows.sort(key=lambda row: list(DATA).index(row["data"]))
+    body = [[DATA[row["data"]], *(f"{row[name]:.1f}" for name in PROTOCOLS)] for row in rows]
+    return Report(f"# Kinds of non-edges\n\n{markdown(['', *PROTOCOLS], body)}", rows)

@@ -1,0 +1,128 @@
+"""Link prediction as a user would do it: validation chooses the epoch, then all known edges are trained on.
+
+For every split the runs are trained without the validation edges, which choose the epoch; then again with
+them, for as many epochs; and the test is scored once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike.reproduce.link_prediction import RATIO, TEST, VALID
+from timelike.reproduce.row import Row
+
+
+class Case(NamedTuple):
+    """One model on one data set: settings that a search found, and what they are tried on."""
+
+    row: Row
+    dim: int
+    #: Seeds of splits; of graphs, for a model that grows them.
+    splits: tuple[int, ...]
+    seeds: tuple[int, ...]
+    data_dir: str | None
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """What the search found for this dimension: likelihood, optimizer, negatives, settings."""
+        return dict(self.row.more["cases"][str(self.dim)])
+
+
+def describe(case: Case) -> dict[str, Any]:
+    """What identifies a case, as plain values."""
+    row = case.row
+    return {
+        "row": row.name,
+        "title": row.title,
+        "dataset": row.dataset,
+        "geometry": row.geometry,
+        "dim": case.dim,
+        **case.found,
+        "splits": list(case.splits),
+        "seeds": list(case.seeds),
+        "epochs": row.epochs,
+        "batch_size": row.batch_size,
+        "burn_in": row.burn_in,
+        "published": row.published.get(str(case.dim)),
+        "target": row.more.get("targets", {}).get(str(case.dim)),
+    }
+
+
+def run(case: Case) -> dict[str, Any]:
+    """Test AP in percent of every split, the mean over seeds."""
+    rows = [_split(case, seed) for seed in case.splits]
+    return summary(rows)
+
+
+def summary(rows: list[dict[str, list[float]]]) -> dict[str, Any]:
+    """Over splits: median, mean and standard deviation of the test AP; each is a mean over seeds."""
+    means = {name: [round(float(np.mean(row[name])), 2) for row in rows] for name in rows[0]}
+    scores = means["test"]
+    return {
+        "median": round(float(np.median(scores)), 2),
+        "mean": round(float(np.mean(scores)), 2),
+        "spread": round(float(np.std(scores)), 2),
+        "scores": scores,
+        **{name: means[name] for name in ("valid", "without_valid", "epoch")},
+    }
+
+
+def _split(case: Case, seed: int) -> dict[str, list[float]]:
+    from timelike.graph import DiGraph
+    from timelike.reproduce.lanes import score_lanes
+
+    split, lanes = load_split(case.row.dataset, seed, case.data_dir), _lanes(case)
+    valid, test = score_lanes(split.train, lanes, split.valid, split.test)
+    best, runs = valid.argmax(axis=0), np.arange(valid.shape[1])
+    pairs = np.concatenate([split.train.pairs, split.valid_edges])
+    known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], split.train.num_nodes, split.train.names)
+    _, again = score_lanes(
+        known, [(m, dataclasses.replace(c, select="last")) for m, c in lanes], None, split.test
+    )
+    return {
+        "test": (100 * again[best, runs]).tolist(),
+        "without_valid": (100 * test[best, runs]).tolist(),
+        "valid": (100 * valid[best, runs]).tolist(),
+        "epoch": (best + 1).tolist(),
+    }
+
+
+def _lanes(case: Case) -> list[Any]:
+    from timelike._struct import with_numbers
+    from timelike.config import Config
+    from timelike.likelihoods import LIKELIHOODS
+    from timelike.manifolds import MANIFOLDS
+    from timelike.model import Model
+    from timelike.sampling import Negatives
+    from timelike.sweeps import SWEPT
+
+    row, found = case.row, case.found
+    model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[found["likelihood"]]())
+    of_config = {name: value for name, value in found["settings"].items() if name in SWEPT}
+    numbers = {name: value for name, value in found["settings"].items() if name not in SWEPT}
+    config = Config(
+        epochs=row.epochs,
+        batch_size=row.batch_size,
+        burn_in=row.burn_in,
+        optimizer=found["optimizer"],
+        negatives=Negatives(**found["negatives"]),
+        **of_config,
+    )
+    return [(with_numbers(model, numbers), dataclasses.replace(config, seed=seed)) for seed in case.seeds]
+
+
+def load_split(dataset: str, seed: int, data_dir: str | None) -> Any:
+    """15 % test edges and a tenth of the others to validate; DREAM5 with listed non-edges."""
+    from timelike import datasets
+    from timelike.splits import split_edges
+
+    valid = VALID * (1 - TEST)
+    if dataset == "duplication-divergence":
+        return split_edges(datasets.duplication_divergence(seed), valid, TEST, ratio=RATIO)
+    data = datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
+    return split_edges(
+        data.graph, valid, TEST, seed, ratio=RATIO, protocol="listed", non_edges=data.non_edges
+    )

@@ -1,0 +1,48 @@
+"""Epochs kept beside a model: the last of them is the model."""
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike.replay import Replay, record
+from timelike.trained_on import TrainedOn
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def run():
+    graph = tl.datasets.cycle(5)
+    model = tl.Model(tl.manifolds.CylindricalMinkowski(2, circumference=5), tl.likelihoods.TripleFermiDirac())
+    return tl.train(graph, model, tl.Config(epochs=12, batch_size=2, burn_in=2), progress=False), TrainedOn(
+        graph
+    )
+
+
+def test_a_replay_runs_from_the_start_to_the_model(run, tmp_path):
+    embedding, data = run
+    replay = record(embedding, data, 5)
+    assert replay.epochs.tolist() == [0, 3, 6, 9, 12]
+    np.testing.assert_array_equal(replay.points[-1], embedding.points)
+    assert replay.ends_at(embedding)
+    assert np.abs(replay.points[0]).max() <= 0.01  # where points start
+    embedding.save(tmp_path / "model", data)
+    assert Replay.load(tmp_path / "model", embedding) is None
+    replay.save(tmp_path / "model")
+    again = Replay.load(tmp_path / "model", tl.Embedding.load(tmp_path / "model"))
+    np.testing.assert_array_equal(again.points, replay.points)
+    embedding.save(tmp_path / "model")  # a model with a replay may be replaced, and the replay goes with it
+    assert Replay.load(tmp_path / "model", embedding) is None
+
+
+def test_what_is_wrong_with_a_replay_is_said(run, tmp_path):
+    embedding, data = run
+    embedding.save(tmp_path / "model")
+    (tmp_path / "model" / "replay.safetensors").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"replay\.safetensors is not a readable replay"):
+        Replay.load(tmp_path / "model", embedding)
+    Replay(np.arange(2), np.zeros((2, 7, 2), np.float32)).save(tmp_path / "model")
+    with pytest.raises(ValueError, match="is not a replay of this model; delete it"):
+        Replay.load(tmp_path / "model", embedding)
+    with pytest.raises(ValueError, match="snapshots is 1; it must be a whole number ≥ 2"):
+        record(embedding, data, 1)

@@ -1,0 +1,35 @@
+"""Gradients added up by node: hubs in several rows, padding nowhere, and side by side."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from timelike.tables import COPIES, HUBS, places_of, sum_by_node
+
+
+@pytest.mark.parametrize("nodes", [5, HUBS + 200])
+def test_sums_are_those_of_a_loop(nodes):
+    rng = np.random.default_rng(nodes)
+    rows = rng.choice(nodes + 1, (2, 3000), p=_many_hubs(nodes))  # the last number is padding
+    values = rng.normal(size=(2, 3000, 2)).astype(np.float32)
+    places = jnp.asarray(places_of(np.bincount(rows[0], minlength=nodes)[:nodes]), jnp.int32)
+    expected = np.zeros((2, nodes + 1, 2))
+    for lane in range(2):
+        np.add.at(expected[lane], rows[lane], values[lane])
+    found = jax.vmap(sum_by_node, (None, 0, 0))(places, jnp.asarray(rows, jnp.int32), values)
+    np.testing.assert_allclose(found, expected[:, :nodes], atol=1e-4)
+    np.testing.assert_allclose(sum_by_node(places, jnp.asarray(rows[0]), values[0]), found[0], atol=1e-4)
+
+
+def _many_hubs(nodes):
+    weights = 1 / np.arange(1, nodes + 2)
+    return weights / weights.sum()
+
+
+def test_hubs_are_the_nodes_of_highest_degree():
+    degrees = np.arange(HUBS + 3)
+    places = places_of(degrees)
+    np.testing.assert_array_equal(np.flatnonzero(places < len(degrees)), [0, 1, 2])
+    assert places[-1] == len(degrees)
+    assert places.max() == len(degrees) + COPIES * (HUBS - 1)
