@@ -35,12 +35,14 @@ def digest(embedding) -> str:
 
 def in_a_process(cores: set[int]) -> str:
     """The bits of a run in single precision by a new process on these processor cores."""
+    program = f"import os, runpy; os.sched_setaffinity(0, {cores}); "
+    program += f"runpy.run_path({__file__!r}, run_name='__main__')"
+    paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
     run = subprocess.run(
-        [sys.executable, __file__],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, cores),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])},
+        env=os.environ | {"PYTHONPATH": paths},
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
