@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test long dev check docs figures bench results clean
+.PHONY: help demo test long dev check docs figures bench results sbom audit clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -49,8 +49,14 @@ bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/result
 results: $(VENV)/.docs  ## write README and docs/results.md anew from experiments/results
 	$(BIN)/python -m experiments.page
 
+sbom: $(VENV)/.supply  ## the bill of materials: what is installed, with versions, as sbom.json (CycloneDX)
+	$(BIN)/cyclonedx-py environment --output-reproducible --of JSON -o sbom.json $(BIN)/python
+
+audit: $(VENV)/.supply  ## ask PyPI for known vulnerabilities of what is installed (needs the network)
+	$(BIN)/pip-audit --local --skip-editable --strict
+
 clean:  ## remove everything that the targets made
-	rm -rf $(VENV) docs/_build demo.png .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build demo.png sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # One stamp per extra, so that nothing is installed twice unless pyproject.toml changed; what an
 # extra contains is stamped with it.

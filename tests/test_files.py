@@ -33,7 +33,7 @@ def test_what_fails_leaves_the_old_file_and_no_other(tmp_path):
 
 def test_two_writers_do_not_meet(tmp_path):
     path = tmp_path / "x.txt"
-    with replacing(path, "1") as one, replacing(path, "2") as two:
+    with replacing(path) as one, replacing(path) as two:
         one.write_text("one")
         two.write_text("two")
     assert path.read_text() == "one"

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,8 +32,11 @@ def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict
     write_tensors(path, tensors, {"settings": settings})
 
 
-def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
-    """Read a run back. `like` gives the structure; `settings` must be those it was started with."""
+def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str] = ()) -> Checkpoint:
+    """Read a run back. `like` gives the structure; `settings` must be those it was started with.
+
+    `columns` are those that its history must have.
+    """
     tensors, about = read_tensors(path, "checkpoint", "delete it to start over")
     _check_settings(path, about.get("settings"), json.loads(json.dumps(settings)))
     leaves = []
@@ -46,6 +50,9 @@ def read(path: Path, like: Any, settings: dict[str, Any]) -> Checkpoint:
     state = jax.tree.unflatten(jax.tree.structure(like), leaves)
     prefix = "history."
     history = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    lengths = {history[name].shape[:1] for name in columns if name in history}
+    if not set(columns) <= history.keys() or len(lengths) > 1 or () in lengths:
+        raise ValueError(f"{path}: its history does not fit this run; delete the file to start over")
     return Checkpoint(state, history)
 
 
@@ -81,12 +88,13 @@ class Saver:
         self.plan = plan if plan is None or isinstance(plan, Checkpointing) else Checkpointing(plan)
         self.settings = settings
         self.time = time.monotonic()
+        self.trouble = ""
 
-    def load(self, like: Any) -> Checkpoint | None:
-        """The run that is to be continued, if there is one."""
+    def load(self, like: Any, columns: Sequence[str]) -> Checkpoint | None:
+        """The run that is to be continued, if there is one; `columns` are those of its history."""
         if self.plan is None or not self.plan.resume or not Path(self.plan.path).exists():
             return None
-        return read(Path(self.plan.path), like, self.settings)
+        return read(Path(self.plan.path), like, self.settings, columns)
 
     def save_if_due(
         self, state: Any, history: list, columns: Callable[[list], dict[str, np.ndarray]]
@@ -101,16 +109,23 @@ class Saver:
             self.save(state, columns(history))
 
     def save(self, state: Any, history: dict[str, np.ndarray]) -> None:
-        """Write the run, unless it has not begun."""
-        if self.plan is not None and history:
+        """Write the run, unless it has not begun; a full disk is a warning: the run is not lost yet."""
+        if self.plan is None or not history:
+            return
+        self.time, self.trouble = time.monotonic(), ""
+        try:
             write(Path(self.plan.path), state, history, self.settings)
-            self.time = time.monotonic()
+        except OSError as error:
+            self.trouble = f"the checkpoint could not be written ({error})"
+            warnings.warn(f"{self.trouble}; the run goes on", stacklevel=3)
 
     def farewell(self, name: str, epoch: int, epochs: int) -> str:
         """What to say when a signal stops the run."""
         done = f"{name}: stopped after epoch {epoch} of {epochs}"
         if self.plan is None:
             return f"{done}; nothing was saved (no checkpoint was asked for)"
+        if self.trouble:
+            return f"{done}; {self.trouble}"
         return f"{done}; saved to {self.plan.path}, run the same again to resume"
 
 

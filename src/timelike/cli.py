@@ -30,6 +30,7 @@ from timelike.commands.reproduce import Reproduce
 from timelike.commands.split import Split
 from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
+from timelike.files import replacing
 
 ABOUT = """Directed graph embeddings in spacetimes.
 
@@ -76,7 +77,8 @@ class Demo:
         if self.seeds < 1:
             raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         result = demonstrate(self.seeds)
-        picture(result).savefig(self.out, dpi=160)
+        with replacing(self.out) as part:
+            picture(result).savefig(part, dpi=160)
         scores = {name: round(median(values), 4) for name, values in result.scores().items()}
         if self.json:
             graph = {"nodes": result.graph.num_nodes, "edges": result.graph.num_edges}

@@ -1,9 +1,15 @@
-"""Files written whole or not at all; files of arrays with a little JSON, which run no code when read."""
+"""Files and folders written whole or not at all; files of arrays with a little JSON, which run no code."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import glob
 import json
 import os
+import secrets
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,26 +17,128 @@ from typing import Any
 
 import numpy as np
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+#: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
+NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
+
+#: A Parquet file with more rows than this has at most so many per byte.
+MANY_ROWS, ROWS_PER_BYTE = 2**22, 32
+
 
 @contextmanager
-def replacing(path: str | os.PathLike, writer: str = "") -> Iterator[Path]:
-    """A file beside `path` to write to, which takes the place of `path` in the end.
+def replacing(path: str | os.PathLike) -> Iterator[Path]:
+    """A file to write to, which takes the place of `path` in the end.
 
-    A crash leaves the old file or the new one, never half of one. There is one such file for each
-    `writer`, so that a killed run leaves one at most; processes that may write the same `path` at the
-    same time need different ones.
+    A crash leaves the old file or the new one, never half of one. The new one is written in a folder of
+    its own beside `path`, so that writers do not meet; what killed writers have left there is removed.
     """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
-    part = path.with_name(f".{path.name}{writer and '.'}{writer}.part")
-    try:
+    with _naming(path), _workshop(path) as folder:
+        part = folder / path.name
         yield part
         sync(part)
         os.replace(part, path)
         sync(path.absolute().parent)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """The same for a folder: one beside `path` to fill, which then takes its place.
+
+    Should a crash fall between the two renames of a replacement, `reading_folder` finds the old one.
+    """
+    new, old = _sibling(path, "new"), _sibling(path, "old")
+    with _naming(path), locked(path.absolute().parent):
+        for left in (new, *([old] if path.exists() else [])):
+            shutil.rmtree(left, ignore_errors=True)
+        try:
+            new.mkdir()
+            yield new
+            sync(new)
+            if path.exists():
+                os.replace(path, old)
+            os.replace(new, path)
+            sync(path.absolute().parent)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+            if not path.exists() and old.exists():
+                os.replace(old, path)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def reading_folder(path: Path) -> Iterator[Path]:
+    """Where a folder is that `replacing_folder` wrote, which is not replaced in the meantime.
+
+    It is `path`, or after a crash what was there before.
+    """
+    beside, old = path.absolute().parent, _sibling(path, "old")
+    with locked(beside, shared=True) if beside.is_dir() else contextlib.nullcontext():
+        yield old if not path.exists() and old.is_dir() else path
+
+
+def _sibling(path: Path, suffix: str) -> Path:
+    return path.absolute().with_name(f".{path.absolute().name}.{suffix}")
+
+
+@contextmanager
+def locked(folder: Path, shared: bool = False, busy: str | None = None) -> Iterator[None]:
+    """Keep other processes out of a folder, or writers only if `shared`; the system lets go if we die.
+
+    Waits until it is free, or raises `busy` at once. Does nothing where the system has no such locks.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            if fcntl is not None:
+                number = os.open(folder, os.O_RDONLY)
+                stack.callback(os.close, number)
+                kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+                fcntl.flock(number, kind if busy is None else kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BlockingIOError(busy) from None
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+        yield
+
+
+@contextmanager
+def _workshop(path: Path) -> Iterator[Path]:
+    """A new locked folder beside `path`, removed in the end; those of dead processes are removed now."""
+    beside = path.absolute().parent
+    for left in glob.glob(f".{glob.escape(path.name)}.*.part", root_dir=beside) if fcntl else ():
+        with contextlib.suppress(OSError), locked(beside / left, busy="in use"):
+            shutil.rmtree(beside / left)
+    folder = beside / f".{path.name}.{secrets.token_hex(4)}.part"
+    folder.mkdir()
+    try:
+        with locked(folder):
+            folder.mkdir(exist_ok=True)  # somebody may have taken it for a dead one before it was locked
+            yield folder
     finally:
-        part.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Errors of the system inside say which file could not be written, and that it is as it was."""
+    try:
+        yield
+    except Exception as error:
+        code, reason, file = errno.EIO, " ".join(str(error).split()), None
+        if isinstance(error, OSError) and error.errno is not None:
+            code, reason, file = error.errno, str(error.strerror), error.filename
+        elif "os error" not in reason:  # so libraries in Rust report them
+            raise
+        if file is not None and f".{path.name}." not in str(file):  # it is about another file
+            raise
+        raise OSError(code, f"{reason}; nothing was written there", str(path)) from error
 
 
 def sync(path: Path) -> None:
@@ -50,7 +158,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, An
 
     metadata = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     with replacing(path) as part:
+        part.touch()
+        mode = part.stat().st_mode  # as any new file has, which safetensors makes the owner's alone
         save_file({k: np.asarray(x, order="C") for k, x in tensors.items()}, part, metadata)
+        part.chmod(mode)
 
 
 def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -63,5 +174,27 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
     except FileNotFoundError:
         raise
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is not a readable {what} ({error}); {cure}") from None
+
+
+def check_rows(file: Path, rows: int, where: str = "") -> None:
+    """Refuse a table whose file is far too small for its rows: it is there to fill the memory."""
+    size = os.path.getsize(file)
+    if rows > MANY_ROWS + ROWS_PER_BYTE * size:
+        raise ValueError(f"{where}{rows:,} rows in {size:,} bytes are more than any table of edges packs")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hold back what is written to stderr: polars reports some broken files there before it raises."""
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+        held.seek(0)
+        os.write(2, held.read())  # nothing was raised, so it is somebody else's

@@ -43,7 +43,10 @@ class Journal:
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
             about, steps = stored["about"], stored["steps"]
-        except (KeyError, TypeError, ValueError):
+            good = isinstance(about, dict) and all(_is_step(step) for step in steps.values())
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            good = False
+        if not good:
             raise ValueError(f"{path} is not the journal of a search; delete it to start over") from None
         changed = sorted(
             key for key in self.about.keys() | about.keys() if about.get(key) != self.about.get(key)
@@ -54,3 +57,10 @@ class Journal:
                 "use its settings, or delete it to start over"
             )
         return steps
+
+
+def _is_step(step: Any) -> bool:
+    """Whether this is what `step` has written."""
+    if not isinstance(step, dict) or not isinstance(step.get("scores"), list):
+        return False
+    return all(isinstance(x, int | float) for x in (step.get("seconds"), *step["scores"]))

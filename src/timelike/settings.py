@@ -119,6 +119,8 @@ class Settings:
         except FileNotFoundError:
             known = ", ".join(PRESETS)
             raise FileNotFoundError(f"there is no file {path} with settings; presets are {known}") from None
+        except RecursionError:
+            raise ValueError(f"{path}: there are too many brackets within brackets") from None
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: {error}") from None
 

@@ -15,7 +15,6 @@ import dataclasses
 import io
 import json
 import os
-import shutil
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,7 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import sync
+from timelike.files import check_rows, quiet, reading_folder, replacing_folder, sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
@@ -47,33 +46,22 @@ FILES = (MODEL, POINTS, NODES)
 
 
 def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
-    """Write a folder beside `path`, then rename it; a model that is there is replaced.
-
-    Should a crash fall between the two renames of a replacement, `load` finds the old model.
-    """
+    """Write a folder beside `path`, then rename it; a model that is there is replaced."""
     path = Path(path)
     check_free(path)
-    temporary, old = _sibling(path, "new"), _sibling(path, "old")
-    for left in (temporary, *([old] if path.exists() else [])):
-        shutil.rmtree(left, ignore_errors=True)
-    try:
-        temporary.mkdir()
-        _write(temporary, embedding)
+    with replacing_folder(path) as folder:
+        _write(folder, embedding)
         if trained_on is not None:
-            _put_table(temporary / EDGES, trained_on.to_frame())
-        sync(temporary)
-        if path.exists():
-            os.replace(path, old)
-        os.replace(temporary, path)
-        sync(path.absolute().parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+            _put_table(folder / EDGES, trained_on.to_frame())
 
 
 def load(path: str | os.PathLike) -> dict[str, Any]:
     """The fields of an `Embedding`, checked."""
-    path = _folder(path)
+    with _reading(path) as folder:
+        return _load(folder)
+
+
+def _load(path: Path) -> dict[str, Any]:
     for name in FILES:
         if not (path / name).is_file():
             raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
@@ -102,29 +90,27 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
 
 def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn | None:
     """What the model in this folder was trained on, if that was saved with it."""
-    file = _folder(path) / EDGES
-    if not file.is_file():
-        return None
-    with blaming(file):
-        return TrainedOn.from_frame(_read_table(file), len(embedding.points), embedding.names)
+    with _reading(path) as folder, blaming(folder / EDGES):
+        if not (folder / EDGES).is_file():
+            return None
+        return TrainedOn.from_frame(_read_table(folder / EDGES), len(embedding.points), embedding.names)
 
 
-def _folder(path: str | os.PathLike) -> Path:
-    path = Path(path)
-    if not path.exists() and _sibling(path, "old").is_dir():
-        path = _sibling(path, "old")
-    if not path.is_dir():
-        raise FileNotFoundError(f"{path}: there is no such model folder")
-    return path
+@contextmanager
+def _reading(path: str | os.PathLike) -> Iterator[Path]:
+    with reading_folder(Path(path)) as folder:
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{path}: there is no such model folder")
+        for file in (folder / name for name in (*FILES, EDGES, REPLAY)):
+            if file.is_symlink():
+                raise ValueError(f"{file} is a link to elsewhere; a model folder holds its files itself")
+        yield folder
 
 
 def head_of(path: str | os.PathLike) -> Path:
     """The file in a model folder that says what it is."""
-    return _folder(path) / MODEL
-
-
-def _sibling(path: Path, suffix: str) -> Path:
-    return path.absolute().with_name(f".{path.absolute().name}.{suffix}")
+    with _reading(path) as folder:
+        return folder / MODEL
 
 
 def check_free(path: Path, where: str = "path") -> None:
@@ -211,7 +197,7 @@ def _read_head(file: Path) -> dict[str, Any]:
     with blaming(file):
         try:
             head = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise ValueError(f"not readable as JSON ({error})") from None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise ValueError(f'not the head of a model: "format" must be "{FORMAT}"')
@@ -269,8 +255,10 @@ def _read_table(file: Path) -> polars.DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with quiet():
+            check_rows(file, pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
+            return pl.read_parquet(file, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 

@@ -21,7 +21,17 @@ from timelike.checkpoint import Checkpointing, Saver, beside
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import PAIRS_PER_BLOCK, Data, Numbers, Plan, State, compiled, init_state, run_epoch
+from timelike.engine import (
+    PAIRS_PER_BLOCK,
+    Data,
+    Numbers,
+    Plan,
+    Report,
+    State,
+    compiled,
+    init_state,
+    run_epoch,
+)
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.machine import cores
@@ -180,7 +190,7 @@ def _run_chunk(
     start, epoch_of = vmapped(plan, num_nodes)
     epochs = int(lanes[0].epochs)
     states, history = [start(numbers) for numbers in parts], []
-    stored = saver.load(states)
+    stored = saver.load(states, Report._fields)
     if stored is not None:
         states, history = stored.state, unstack_history(stored.history)
         bar.update(len(history))

@@ -86,7 +86,7 @@ def train(
     history: list[Report] = []
     settings = settings_of(graph, model, config, plan, data)
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": _digest(start)})
-    stored = saver.load(state)
+    stored = saver.load(state, Report._fields)
     if stored is not None:
         state, history = stored.state, unstack_history(stored.history)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -14,6 +16,7 @@ from timelike._version import __version__
 from timelike.commands.options import Geometry, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
+from timelike.files import locked
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
@@ -88,11 +91,12 @@ class Fit:
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
         valid = None if self.valid is None else self._read_valid(graph, self.valid)
-        estimator = self._train(graph, valid)
-        estimator.save(self.out)
-        if self.snapshots is not None:
-            self._keep_replay(estimator)
-        shutil.rmtree(self._checkpoints, ignore_errors=True)
+        with self._keeping():
+            estimator = self._train(graph, valid)
+            estimator.save(self.out)
+            if self.snapshots is not None:
+                self._keep_replay(estimator)
+            shutil.rmtree(self._checkpoints, ignore_errors=True)
         found = self._result(estimator)
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
@@ -102,6 +106,22 @@ class Fit:
     @property
     def _checkpoints(self) -> Path:
         return self.out.absolute().with_name(f"{self.out.absolute().name}.checkpoint")
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Have a folder for checkpoints that no other run writes to; it stays if there is something in it."""
+        kept = self._checkpoints
+        kept.mkdir(exist_ok=True)
+        with locked(kept, busy=f"{kept} is in use: another run fits --out; wait for it, or name another"):
+            if not self.resume and any(kept.iterdir()):
+                note(f"{kept} is of a run that did not end; it is begun again, --resume continues it")
+                for left in kept.iterdir():
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
+            try:
+                yield
+            finally:
+                if kept.exists() and not any(kept.iterdir()):
+                    kept.rmdir()
 
     @property
     def _start(self) -> str | None:
@@ -126,12 +146,6 @@ class Fit:
         from timelike.estimator import SpacetimeEmbedding
         from timelike.training import InterruptedTraining
 
-        if self._checkpoints.exists() and not self.resume:
-            note(
-                f"{self._checkpoints} is of a run that did not end; it is begun again, --resume continues it"
-            )
-            shutil.rmtree(self._checkpoints)
-        self._checkpoints.mkdir(exist_ok=True)
         fraction = 0.1 if self.valid_fraction is None else self.valid_fraction
         settings = self._tuned(graph, valid, fraction) if self.tune else self._start
         estimator = SpacetimeEmbedding(
@@ -148,9 +162,6 @@ class Fit:
         except KeyboardInterrupt:
             kept = "; --resume goes on with what is done" if any(self._checkpoints.iterdir()) else ""
             raise KeyboardInterrupt(f"interrupted{kept}") from None
-        finally:
-            if not any(self._checkpoints.iterdir()):
-                self._checkpoints.rmdir()
 
     def _keep_replay(self, estimator: SpacetimeEmbedding) -> None:
         from timelike.replay import record

@@ -14,6 +14,7 @@ from timelike.commands.evaluate import RATIO, Protocol
 from timelike.commands.options import Count, optional
 from timelike.commands.printing import print_json
 from timelike.commands.reading import Edges, TimedOptions
+from timelike.files import replacing_folder
 
 if TYPE_CHECKING:
     from timelike.graph import DiGraph
@@ -81,7 +82,8 @@ class Split:
         if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
             raise FileExistsError(f"--out is {self.out}, which exists; name a new or empty folder")
         graph = self.reading.graph(self.edges)
-        found = [self._write(parts, folder) for parts, folder in self._parts(graph)]
+        with replacing_folder(self.out) as new:
+            found = [self._write(parts, new, name) for parts, name in self._parts(graph)]
         if self.json:
             print_json({"splits": found})
             return
@@ -95,8 +97,8 @@ class Split:
             test = f"--edges {folder}/test.tsv --negatives {folder}/test-non-edges.tsv"
             print(f"      timelike evaluate model {test}")
 
-    def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, Path]]:
-        """The splits that are asked for, and their folders."""
+    def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
+        """The splits that are asked for, and their folders within --out."""
         from timelike.splits import folds, split_edges
 
         listed = None
@@ -116,25 +118,26 @@ class Split:
             split = split_edges(
                 graph, self.valid, self.test, self.seed, connected=self.connected, by=by, **common
             )
-            return [(split, self.out)]
+            return [(split, "")]
         if self.connected or self.by == "nodes" or graph.times is not None:
             raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
         made = folds(graph, self.folds, self.valid, self.seed, **common)
-        return ((split, self.out / f"fold-{i}") for i, split in enumerate(made, 1))
+        return ((split, f"fold-{i}") for i, split in enumerate(made, 1))
 
-    def _write(self, parts: Parts, folder: Path) -> dict[str, Any]:
+    def _write(self, parts: Parts, new: Path, name: str) -> dict[str, Any]:
         """One split, and what is in it."""
         from timelike.datasets.export import edge_table, pair_table, write_edges, write_nodes
 
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = new / name
+        folder.mkdir(exist_ok=True)
         tables = {"train": edge_table(parts.train)}
-        for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
-            pairs = getattr(parts, name)
+        for part in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+            pairs = getattr(parts, part)
             if len(pairs):
-                file = name.removesuffix("_edges") if "non" not in name else name.replace("_", "-")
+                file = part.removesuffix("_edges") if "non" not in part else part.replace("_", "-")
                 tables[file] = pair_table(parts.train, pairs)
         for file, table in tables.items():
             write_edges(table, folder / f"{file}.tsv")
         write_nodes(parts.train, folder / "nodes.txt")
         parts.save(folder / "split.safetensors")
-        return {"folder": str(folder), **parts.summary}
+        return {"folder": str(self.out / name), **parts.summary}

@@ -90,7 +90,7 @@ def _download(file: Published) -> Path:
         raise FileNotFoundError(_missing(file, why)) from None
     _verify(f"{file.name} in {fetched}", content, file)
     path = place / file.name
-    with replacing(path, str(os.getpid())) as part:
+    with replacing(path) as part:
         part.write_bytes(content)
     return path
 

@@ -13,6 +13,10 @@ from typing import IO, Any
 
 PACKINGS = (".gz", ".bz2", ".zst")
 BLOCK = 2**25
+#: No line of a file of edges is as long.
+LONGEST_LINE = 2**26
+#: What unpacks to more than this many bytes, and to so many times its size, is there to fill the memory.
+UNPACKED, RATIO = 2**25, 200
 
 
 class File:
@@ -25,7 +29,7 @@ class File:
         self.ending = "".join([x for x in endings if x not in PACKINGS][-1:])
         self._raw: IO[bytes] = open(path, "rb") if path else sys.stdin.buffer  # noqa: SIM115
         self._stream = self._unpacked(io.BufferedReader(self._raw, BLOCK) if path is None else self._raw)
-        self._ahead = b""
+        self._ahead, self._unpacked_bytes = b"", 0
 
     def __enter__(self) -> File:
         return self
@@ -53,11 +57,21 @@ class File:
                     break
                 parts.append(part)
                 left -= len(part)
+                self._check_unpacked(len(part))
         except (EOFError, OSError, zlib.error) as error:
             if isinstance(error, OSError) and error.errno is not None and self._stream is self._raw:
                 raise
             raise ValueError(f"{self.name}: the packed file is broken: {error}") from None
         return b"".join(parts)
+
+    def _check_unpacked(self, more: int) -> None:
+        self._unpacked_bytes += more
+        if self._unpacked_bytes <= UNPACKED or self.path is None or self._stream is self._raw:
+            return
+        if self._unpacked_bytes > RATIO * self.path.stat().st_size:
+            raise ValueError(
+                f"{self.name}: it unpacks to over {RATIO} times its size; if you trust it, unpack it first"
+            )
 
     def head(self) -> bytes:
         """The first few thousand bytes, which are read again later."""
@@ -73,6 +87,8 @@ class File:
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 rest += piece
+                if len(rest) > LONGEST_LINE:
+                    raise ValueError(f"{self.name}, line {line}: it has no end; this is no list of edges")
                 continue
             block, rest = rest + piece[:cut], piece[cut:]
             yield line, block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
 
@@ -42,20 +43,15 @@ def read(file: File, builder: Builder, labels: bool = False, time: str | None = 
     import polars as pl
 
     found = Found()
-    try:
-        for event, element in ElementTree.iterparse(file, ("start", "end")):
-            tag = element.tag.rpartition("}")[2]
-            if event == "start":
-                _start(found, tag, element)
-            elif tag == "hyperedge":
-                raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
-            elif tag in ("node", "edge"):
-                _end(found, builder, tag, element, labels, time)
-                element.clear()
-    except ElementTree.ParseError as error:
-        raise ValueError(f"{file.name}: the XML is broken: {error}") from None
-    except (LookupError, UnicodeError) as error:
-        raise ValueError(f"{file.name}: the encoding cannot be read: {error}") from None
+    for event, element in _events(file):
+        tag = element.tag.rpartition("}")[2]
+        if event == "start":
+            _start(found, tag, element)
+        elif tag == "hyperedge":
+            raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
+        elif tag in ("node", "edge"):
+            _end(found, builder, tag, element, labels, time)
+            element.clear()
     if found.both_ways:
         builder.remarks.append(f"{found.both_ways:,} edges are not directed and count both ways")
     called = name_labels(found.nodes) if labels else found.nodes
@@ -64,6 +60,18 @@ def read(file: File, builder: Builder, labels: bool = False, time: str | None = 
     weights = np.asarray(found.weights) if found.weighted else None
     builder.add(ends[0], ends[1], weights, None if time is None else np.asarray(found.times))
     return builder.finish()
+
+
+def _events(file: File) -> Iterator[tuple[str, Any]]:
+    """Beginnings and ends of elements; what the parser has to say is said of the file."""
+    try:
+        yield from ElementTree.iterparse(file, ("start", "end"))
+    except ElementTree.ParseError as error:
+        raise ValueError(f"{file.name}: the XML is broken: {error}") from None
+    except (LookupError, ValueError) as error:
+        if str(error).startswith(file.name):  # it could not be unpacked
+            raise
+        raise ValueError(f"{file.name}: the encoding cannot be read: {error}") from None
 
 
 def _start(found: Found, tag: str, element: Any) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
+from timelike.files import check_rows, quiet
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns, add_table, choose
@@ -29,7 +26,7 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
 
     source = file.path or file.read()
     try:
-        with _one_error():
+        with quiet():
             _collect(source, builder, columns, time)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = " ".join(str(error).split())
@@ -39,7 +36,10 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
 def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, time: Column | None) -> None:
     import polars as pl
 
-    table = pl.scan_parquet(source)
+    table = pl.scan_parquet(source, glob=False)
+    count = table.select(pl.len()).collect().item()
+    if isinstance(source, Path):
+        check_rows(source, count, f"{builder.source}: ")
     names = table.collect_schema().names()
     kept, places = choose(builder, names, columns, time)
     row = 0
@@ -48,23 +48,7 @@ def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, ti
     ):
         add_table(builder, batch, places, row)
         row += batch.height
-    count = table.select(pl.len()).collect().item()
     if row != count:  # a batch that cannot be read may end the others without an error
         raise ValueError(
             f"{builder.source}: {row:,} rows could be read of the {count:,} that it is said to have"
         )
-
-
-@contextlib.contextmanager
-def _one_error() -> Iterator[None]:
-    """Hold back what is written to stderr: polars reports some broken files there before it raises."""
-    stderr = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(stderr, 2)
-            os.close(stderr)
-        held.seek(0)
-        os.write(2, held.read())  # nothing was raised, so it is somebody else's

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from timelike.checks import output_path
 from timelike.embedding import Embedding
+from timelike.files import replacing
 from timelike.graph import DiGraph
 from timelike.plot.canvas import draw_scene
 from timelike.plot.curves import training_curves
@@ -71,9 +72,10 @@ def save(
     path = output_path("path", path, ENDINGS)
     ending = path.suffix.lower()
     if ending == ".html":
-        path.write_text(page(interactive(embedding, graph, kind, nodes=nodes)), encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(page(interactive(embedding, graph, kind, nodes=nodes)), encoding="utf-8")
         return
     figure = draw(embedding, graph, kind, nodes=nodes)
     dates = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # that would change from day to day
-    with styled():
-        figure.savefig(path, metadata={dates[ending]: None})
+    with styled(), replacing(path) as part:
+        figure.savefig(part, metadata={dates[ending]: None})

@@ -129,5 +129,5 @@ def device() -> str:
 def write(path: Path, text: str) -> None:
     """The whole file or the old one: a run can be killed at any time, and several can share a folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path, str(os.getpid())) as part:
+    with replacing(path) as part:
         part.write_text(text, "utf-8")

@@ -1,0 +1,176 @@
+"""Everything that reads a file, with a good file to break: what a stranger may send."""
+
+import json
+import random
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import writers
+from broken_files import COUNTED, broken, good_files
+
+import timelike as tl
+from timelike import checkpoint, store
+from timelike.journal import Journal
+from timelike.settings import PRESETS, Settings
+from timelike.trained_on import TrainedOn
+from timelike.training import unstack_history
+
+SECONDS = 5
+LONGEST = 1500
+MODEL_FILES = (store.MODEL, store.POINTS, store.NODES, store.EDGES)
+
+
+class Target(NamedTuple):
+    """A file by its name in a folder, its good content, and what reads it."""
+
+    name: str
+    good: bytes
+    read: Callable[[Path], object]
+
+
+def _read_model(path: Path) -> object:
+    embedding = tl.Embedding.load(path.parent)
+    assert np.isfinite(embedding.points).all()
+    return embedding, store.load_trained_on(path.parent, embedding)
+
+
+def _state() -> dict[str, np.ndarray]:
+    return {"points": np.ones((4, 3), np.float32), "epoch": np.int32(3)}
+
+
+def _history() -> dict[str, np.ndarray]:
+    names = tl.engine.Report._fields
+    return {name: np.zeros((3, 3) if name == "culprits" else 3, np.float32) for name in names}
+
+
+def _read_checkpoint(path: Path) -> object:
+    return unstack_history(checkpoint.read(path, _state(), {"epochs": 9}, tuple(_history())).history)
+
+
+def _read_journal(path: Path) -> object:
+    journal = Journal(path, {"graph": "x"})
+    return journal.seconds, journal.step("first", lambda: [0.0])
+
+
+def prepare(home: Path) -> list[Target]:
+    """All targets; each lies in a folder of its own."""
+    (home / "valid").mkdir()
+    found = [Target(f"read/{name}", data, tl.read) for name, data in good_files(home / "valid")[:-1]]
+    writers.ogb(home / "ogb", COUNTED, 12)
+    found.append(
+        Target(
+            "ogb/edge.csv.gz", (home / "ogb" / "edge.csv.gz").read_bytes(), lambda path: tl.read(path.parent)
+        )
+    )
+    graph = tl.datasets.random_dag(6, 9, seed=0)
+    split = tl.split_edges(graph, 0.2, 0.2)
+    model = tl.Model(tl.manifolds.CylindricalMinkowski(3), tl.likelihoods.TripleFermiDirac())
+    points = np.random.default_rng(0).uniform(0, 1, (6, 3)).astype(np.float32)
+    names, history = tuple("abcdef"), {"loss": np.ones(2, np.float32)}
+    calibration = tl.calibration.Calibration(0.8, -1.25, 4.0, 100, 400)
+    info = {"config": {"epochs": 2}, "geometry": "x"}
+    embedding = tl.Embedding(model, points, names, history, info, calibration)
+    embedding.save(home / "model", TrainedOn(split.train, split.valid))
+    found += [Target(f"model/{x}", (home / "model" / x).read_bytes(), _read_model) for x in MODEL_FILES]
+    made = home / "made"
+    made.mkdir()
+    checkpoint.write(made / "run", _state(), _history(), {"epochs": 9})
+    split.save(made / "split")
+    Journal(made / "journal", {"graph": "x"}).step("first", lambda: [0.5])
+    shutil.copy(PRESETS["cyclic"], made / "settings")
+    readers = {
+        "run": _read_checkpoint,
+        "split": tl.Split.load,
+        "journal": _read_journal,
+        "settings": Settings.load,
+    }
+    return found + [Target(f"made/{x}", (made / x).read_bytes(), read) for x, read in readers.items()]
+
+
+def attempt(home: Path, target: Target, data: bytes) -> bool:
+    """Read a file with this content: whether it was taken. Anything but a clear error is a failure."""
+    path = home / target.name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    start, complaint = time.process_time(), None
+    try:
+        target.read(path)
+    except (ValueError, OSError) as error:
+        complaint = str(error)
+    except Exception as error:
+        raise AssertionError(f"{target.name}: {type(error).__name__}: {error} for {data!r}") from error
+    finally:
+        path.write_bytes(target.good)
+    took = time.process_time() - start
+    assert took < SECONDS, (target.name, took, data)
+    if complaint is not None:
+        where = path.parent if target.name.startswith(("ogb", "model")) else path
+        assert str(where) in complaint, (target.name, complaint)
+        assert "\n" not in complaint, (target.name, complaint)
+        assert len(complaint) < LONGEST, (target.name, complaint)
+    return complaint is None
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    0,
+    1e308,
+    10**30,
+    2**31,
+    "",
+    "x" * 300,
+    "../../x",
+    "/etc/passwd",
+    [],
+    {},
+    [[]],
+    {"a": {}},
+]
+
+
+def odd_value(rng: random.Random, value: Any) -> Any:
+    """JSON with one of its values, anywhere, replaced by something odd, dropped or renamed."""
+    if isinstance(value, dict | list) and value and rng.random() < 0.85:
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        key, changed = rng.choice(keys), value.copy()
+        chance = rng.random()
+        if chance < 0.15:
+            del changed[key]
+        elif chance < 0.25 and isinstance(changed, dict):
+            changed[f"{key}x"] = changed.pop(key)
+        else:
+            changed[key] = odd_value(rng, value[key])
+        return changed
+    return rng.choice(ODD)
+
+
+def reshaped(rng: random.Random, data: bytes) -> bytes:
+    """JSON, or the JSON at the head of a safetensors file, that is well-formed and odd."""
+    if data[:1] == b"{":
+        return json.dumps(odd_value(rng, json.loads(data))).encode()
+    size = int.from_bytes(data[:8], "little")
+    head = json.loads(data[8 : 8 + size])
+    about = head.get("__metadata__", {})
+    if about and rng.random() < 0.6:
+        key = rng.choice(list(about))
+        about[key] = json.dumps(odd_value(rng, json.loads(about[key])))
+    else:
+        head = odd_value(rng, head)
+    text = json.dumps(head).encode()
+    return len(text).to_bytes(8, "little") + text + data[8 + size :]
+
+
+def broken_file(rng: random.Random, targets: list[Target], target: Target) -> bytes:
+    """The good content of a target, broken in one way or another."""
+    if rng.random() < 0.1:
+        return rng.randbytes(rng.randint(0, 300))
+    structured = target.good[:1] == b"{" or target.good[8:9] == b"{"
+    if structured and rng.random() < 0.6:
+        return reshaped(rng, target.good)
+    return broken(rng, target.good, rng.choice(targets).good)

@@ -1,0 +1,107 @@
+"""Broken files of every kind that is read, and command lines: a result or one clear line, soon."""
+
+import bz2
+import gzip
+import random
+import time
+
+import pytest
+from targets import attempt, broken_file, prepare
+
+import timelike as tl
+
+INPUTS = 40
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def targets(home):
+    return prepare(home)
+
+
+def try_many(home, targets, count, seed):
+    """How many broken files were taken, of so many for each target."""
+    rng, taken = random.Random(seed), 0
+    for target in targets:
+        assert attempt(home, target, target.good)
+        for _ in range(count):
+            taken += attempt(home, target, broken_file(rng, targets, target))
+    return taken
+
+
+def test_broken_files(home, targets):
+    own = [target for target in targets if not target.name.startswith(("read", "ogb"))]
+    assert 0 < try_many(home, own, INPUTS, 1) < INPUTS * len(own)
+
+
+@pytest.mark.slow
+def test_very_many_broken_files(home, targets):
+    try_many(home, targets, 5000, 2)
+
+
+def test_an_encoding_of_many_bytes(home, targets):
+    """Found by atheris."""
+    target = next(t for t in targets if t.name == "read/i.graphml")
+    assert not attempt(home, target, b'<?xml version="1.0" encoding="utf-7"?><graphml></graphml>')
+
+
+def test_brackets_within_brackets(home, targets):
+    """Deeper than Python's own stack."""
+    deep = b"[" * 200_000
+    for target in targets:
+        if target.name in ("model/model.json", "made/journal"):
+            assert not attempt(home, target, deep)
+        if target.name == "made/settings":
+            assert not attempt(home, target, b"about = " + deep)
+        if target.name == "read/i.graphml":
+            assert not attempt(home, target, b"<graphml>" + b"<graph>" * 200_000)
+        if target.good[8:9] == b"{":
+            text = b'{"__metadata__": {"settings": "' + deep + b'", "split": "' + deep + b'"}}'
+            assert not attempt(home, target, len(text).to_bytes(8, "little") + text)
+
+
+BOMBS = {
+    "blanks.gz": lambda: gzip.compress(b" " * 2**29, 1),
+    "rows.gz": lambda: gzip.compress(b"a b\n" * 2**27, 1),
+    "line.bz2": lambda: bz2.compress(b"x" * 2**27),
+    "laughs.graphml": lambda: (
+        b'<!DOCTYPE g [<!ENTITY a "'
+        + b"ha" * 1000
+        + b'">'
+        + b"".join(b'<!ENTITY %c "%s">' % (c, b"&%c;" % (c - 1) * 40) for c in range(98, 108))
+        + b"]><graphml><graph><node id='&k;'/></graph></graphml>"
+    ),
+    "head.safetensors": lambda: (2**62).to_bytes(8, "little") + b"{}",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_are_small_fires(name, tmp_path):
+    """Made to fill half a gigabyte: refused soon, and before they do."""
+    (tmp_path / name).write_bytes(BOMBS[name]())
+    read = tl.Split.load if name.endswith("safetensors") else tl.read
+    start = time.process_time()
+    with pytest.raises(ValueError, match=str(tmp_path)) as caught:
+        read(tmp_path / name)
+    assert time.process_time() - start < 10
+    assert len(str(caught.value)) < 1500
+
+
+def test_a_table_of_rows_from_nothing(tmp_path):
+    """A few kilobytes that say they are billions of rows."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    column = pa.array([7], pa.int32()).take(pa.array(bytes(2**22), pa.uint8()))
+    table = pa.table({"source": column, "target": column})
+    path = tmp_path / "edges.parquet"
+    with pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd") as writer:
+        for _ in range(6):
+            writer.write_table(table)
+    with pytest.raises(ValueError, match=r"edges.parquet: 25,165,824 rows in [\d,]+ bytes are more than"):
+        tl.read(path)

@@ -1,0 +1,79 @@
+"""Any settings at all: training ends in finite points, or in a diagnosis with the last good state.
+
+Runs that differ in numbers only are lanes of one program: `pytest -m slow tests/reliability/test_numbers.py`
+trains 500 of them in 50 programs. What a lone run says and keeps is tested in `train/test_train.py`.
+"""
+
+import random
+
+import jax
+import numpy as np
+import pytest
+
+import timelike as tl
+from timelike._struct import numbers_of
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import MANIFOLDS
+from timelike.optimizers import OPTIMIZERS
+
+LANES = 10
+DIMS = (2, 3, 5, 10, 50, 200)
+GRAPH = tl.datasets.random_dag(12, 30, seed=0)
+
+
+def program(number: int) -> dict:
+    """The choices that need a program of their own; every manifold in turn."""
+    rng = random.Random(number)
+    return {
+        "manifold": list(MANIFOLDS)[number % len(MANIFOLDS)],
+        "optimizer": rng.choice(list(OPTIMIZERS)),
+        "likelihood": rng.choice(list(LIKELIHOODS)),
+        "dim": rng.choice(DIMS),
+        "double": rng.random() < 0.5,
+        "clip": rng.choice([1.0, float("inf")]),
+    }
+
+
+def lane(number: int, model: tl.Model) -> dict:
+    """Numbers of a run: learning rates over five decades, and temperatures and sizes over three."""
+    rng = random.Random(number)
+    wide = {"learning_rate": 10 ** rng.uniform(-3, 2), "init_scale": 10 ** rng.uniform(-3, 0.5)}
+    cold = {k: 10 ** rng.uniform(-3, 0.5) for k in numbers_of(model) if k.startswith("tau")}
+    return {**wide, **cold, "seed": rng.randrange(2**31)}
+
+
+def train_lanes(number: int, folder) -> dict[str, int]:
+    """How the runs of a program ended."""
+    chosen = program(number)
+    with jax.enable_x64(chosen["double"]):
+        model = tl.Model(MANIFOLDS[chosen["manifold"]](chosen["dim"]), LIKELIHOODS[chosen["likelihood"]]())
+        config = tl.Config(
+            epochs=4, batch_size=8, burn_in=1, optimizer=chosen["optimizer"], clip=chosen["clip"]
+        )
+        runs = [lane(LANES * number + i, model) for i in range(LANES)]
+        found = tl.sweep(GRAPH, model, config, runs, progress=False)
+        ends = {"finished": 0, "diverged": 0}
+        for row in found.rows:
+            assert row["status"] == "finished" or row["status"].startswith("diverged in epoch"), row
+            assert row["status"] != "finished" or np.isfinite(row["loss"]), row
+            ends[row["status"].split()[0]] += 1
+        assert np.isfinite(found.best.points).all()
+        found.best.save(folder / f"model-{number}")
+        again = tl.Embedding.load(folder / f"model-{number}")
+        assert again.points.dtype == (np.float64 if chosen["double"] else np.float32)
+        assert np.isfinite(again.points).all()
+    return ends
+
+
+@pytest.mark.long
+def test_some_settings(tmp_path):
+    ends = train_lanes(3, tmp_path)
+    assert sum(ends.values()) == LANES
+
+
+@pytest.mark.slow
+def test_500_settings(tmp_path):
+    ends = [train_lanes(number, tmp_path) for number in range(50)]
+    total = {key: sum(end[key] for end in ends) for key in ends[0]}
+    print(f"\n{total}")
+    assert sum(total.values()) == 500
