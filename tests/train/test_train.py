@@ -200,7 +200,10 @@ def test_progress_is_for_terminals(capfd, monkeypatch):
         ({"learning_rate": -0.1}, "learning_rate is -0.1; it must be a"),
         ({"init_scale": float("nan")}, "init_scale is nan; it must be a"),
         ({"clip": "10"}, "clip is '10'; it must be a number > 0"),
-        ({"optimizer": "rmsprop"}, "optimizer is 'rmsprop'; it must be one of sgd, adam, dense-adam, adagrad"),
+        (
+            {"optimizer": "rmsprop"},
+            "optimizer is 'rmsprop'; it must be one of sgd, adam, dense-adam, adagrad",
+        ),
         ({"select": "best"}, "select is 'best'; it must be one of valid, test, last"),
         ({"negatives": 4}, "negatives is 4; it must be a Negatives"),
     ],
