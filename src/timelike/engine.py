@@ -40,8 +40,8 @@ from timelike.tables import (
 PAIRS_PER_BLOCK = 1 << 16
 
 #: A step on at most this many rows is short: it is worth looking up in advance which of them are the
-#: same node, and taking two steps in every turn of the loop.
-SHORT_STEP = 48
+#: same node; and in an epoch of many such steps, taking two in every turn of the loop.
+SHORT_STEP, MANY_STEPS = 48, 256
 
 #: How many nodes with non-finite points are named when a run diverges.
 NAMED_CULPRITS = 3
@@ -236,7 +236,7 @@ def _sweep_edges(
     steps = -(-shuffle.size // batch)
     blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
     short = 2 * pairs * batch <= SHORT_STEP
-    unroll = 2 if short else 1
+    unroll = 2 if short and steps >= MANY_STEPS else 1
     per_block = unroll * -(-steps // (unroll * blocks))
     dtype = state.points.dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]

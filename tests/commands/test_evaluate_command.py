@@ -73,6 +73,7 @@ def test_table(run):
     assert "36 edges, 144 non-edges (uniform)" in out
 
 
+@pytest.mark.long
 def test_a_data_set_stands_for_a_file(run, files):
     assert run("fit", "cycle:40", "--out", files / "numbers", *QUICK).code == 0
     code, out, err = run("evaluate", files / "numbers", "--edges", "cycle:40", "--json")

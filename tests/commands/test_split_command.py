@@ -43,6 +43,7 @@ def test_files_are_the_split(options, settings, run, tmp_path):
     assert np.array_equal(saved.test_non_edges, expected.test_non_edges)
 
 
+@pytest.mark.long
 def test_from_split_to_scores_without_a_leak(run, tmp_path):
     """The commands that `split` prints run; the model has seen no test edge, and knows every node."""
     code, out, err = run("split", "edges.tsv", "--out", tmp_path / "parts", "--test", 0.2)
