@@ -73,7 +73,7 @@ def sweep(folder: Path, turn: int) -> None:
 def tune(folder: Path, turn: int) -> None:
     start = Settings(geometry="minkowski", dim=3, training={"epochs": 8, "batch_size": 16})
     graph = tl.datasets.random_dag(30, 120, seed=1)
-    found = tuning.tune(graph, start, trials=2, seeds=1, journal=folder / "search.json", progress=False)
+    found = tuning.tune(graph, start, trials=2, seeds=3, journal=folder / "search.json", progress=False)
     found.settings.save(folder / "best.toml")
 
 
