@@ -251,6 +251,7 @@ def test_a_complete_graph_has_no_non_edges_to_validate_on():
     assert "no non-edges" in found.reason_
 
 
+@pytest.mark.long
 def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_path):
     settings = {**PLAIN, "likelihood": None, "seeds": 2, "checkpoint": tmp_path / "run.ckpt"}
     several = SpacetimeEmbedding("minkowski", **settings).fit(graph)

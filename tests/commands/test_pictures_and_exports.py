@@ -43,6 +43,7 @@ def test_export_beside_the_model(run, files):
     assert (files / "model.graphml").read_text().count("<edge ") == trained_on.graph.num_edges
 
 
+@pytest.mark.long
 def test_sweep(run, tmp_path):
     grid = ("--grid", "tau1=0.1,0.4", "alpha=0.05,0.1")
     arguments = ("sweep", "edges.tsv", *QUICK, *grid, "--seeds", 2)

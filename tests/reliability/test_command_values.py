@@ -60,6 +60,7 @@ def run(command: str, words: list[str]) -> None:
         assert "Traceback" not in said
 
 
+@pytest.mark.long
 @given(LINES)
 @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_some_command_lines(line):

@@ -208,6 +208,7 @@ def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory):
     assert found.best.points.tobytes() == expected.best.points.tobytes()
 
 
+@pytest.mark.long
 def test_a_sweep_is_not_resumed_with_other_runs(tmp_path):
     tl.sweep(GRAPH, MODEL, tl.Config(epochs=1), seeds=2, checkpoint=tmp_path / "run")
     with pytest.raises(ValueError, match="runs"):

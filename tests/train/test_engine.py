@@ -185,6 +185,7 @@ def test_temperatures_are_annealed():
     assert first_loss(anneal=3.0) != pytest.approx(first_loss(), rel=1e-3)
 
 
+@pytest.mark.long
 def test_negatives_count_by_their_weight():
     graph, points = random_graph(30, 60), first_points()
     edges = -float(jnp.sum(jax.vmap(MODEL.log_prob)(points[graph.sources], points[graph.targets])))

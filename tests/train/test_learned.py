@@ -19,6 +19,7 @@ MODEL = Model(Minkowski(3), TripleFermiDirac())
 SHORT = Config(epochs=5, batch_size=7, learning_rate=0.1, burn_in=1, init_scale=0.1)
 
 
+@pytest.mark.long
 def test_numbers_are_learned_with_the_points():
     graph = chain(10)
     model = Model(Minkowski(2), TripleFermiDirac(tau1=0.5, tau2=0.5, alpha=0.5))

@@ -236,6 +236,7 @@ def test_a_graph_without_edges_is_refused():
         train(DiGraph.from_arrays([], [], num_nodes=4), MODEL)
 
 
+@pytest.mark.long
 def test_double_precision(x64):
     found = learn(Model(AntiDeSitter(3), TripleFermiDirac()))
     assert found.points.dtype == found.history["loss"].dtype == np.float64
