@@ -57,6 +57,11 @@ class Plan:
     select: str
     learn: tuple[str, ...]
 
+    @property
+    def dense(self) -> bool:
+        """Whether every node moves in every step, not only those of the batch."""
+        return self.optimizer in DENSE
+
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""
         return OPTIMIZERS[self.optimizer]()
@@ -262,7 +267,8 @@ def _sweep_edges(
             rejected=examples.rejected,
         )
 
-    start = (state.points, state.optimizer, state.learned, table.places)
+    slots = table.places if plan.dense else jnp.zeros(state.points.shape[0], jnp.int32)
+    start = (state.points, state.optimizer, state.learned, slots)
     (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
     return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
 
@@ -286,14 +292,10 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
         slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
         model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
-    if plan.optimizer in DENSE:
+    if plan.dense:
+        covectors = sum_by_node(slots, nodes, covectors)
         points, optimizer, norms = update_rows(
-            model.manifold,
-            plan.transformation(),
-            step,
-            points,
-            sum_by_node(slots, nodes, covectors),
-            optimizer,
+            model.manifold, plan.transformation(), step, points, covectors, optimizer
         )
         return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)

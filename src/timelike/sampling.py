@@ -66,15 +66,23 @@ class EdgeTable:
 
     @classmethod
     def build(
-        cls, graph: DiGraph, non_edges: np.ndarray | None = None, kinds: Negatives | None = None
+        cls,
+        graph: DiGraph,
+        non_edges: np.ndarray | None = None,
+        kinds: Negatives | None = None,
+        by_node: bool = False,
     ) -> EdgeTable:
-        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds."""
+        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
+
+        `by_node` says whether gradients are added up for every node, which needs `places`.
+        """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
         longest = int(np.max(degrees, initial=0))
-        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
         inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
+        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
+        places = places_of(degrees + entering) if by_node else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
@@ -83,7 +91,7 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=jnp.asarray(places_of(degrees + entering), jnp.int32),
+            places=jnp.asarray(places, jnp.int32),
             halvings=longest.bit_length(),
             draws=_draws(graph, kinds),
         )

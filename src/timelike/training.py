@@ -143,7 +143,8 @@ def prepare(
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
-    return plan, Data(EdgeTable.build(graph, listed, plan.negatives), valid, test)
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    return plan, Data(table, valid, test)
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> LabelledPairs | None:

@@ -76,7 +76,7 @@ def check(graph: DiGraph, rows, nodes=()) -> None:
     assert {kind: getattr(graph.notes, kind) for kind in out} == out
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     edges(texts),
     st.sampled_from([("e.tsv", "\t"), ("e.csv", ","), ("e.txt", ";"), ("e.txt.gz", "|"), ("e.zst", " ")]),
@@ -90,7 +90,7 @@ def test_delimited_text(rows, form, header, end, bom):
         check(read(path, columns=range(len(rows[0])), header=header, delimiter=form[1]), rows)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(edges(words), st.sampled_from(["\t", ",", ";", "|", " ", "   "]), st.sampled_from(["", ".gz", ".bz2"]))
 def test_plain_text_needs_no_options(rows, delimiter, packing):
     head = delimiter.join(["source", "target", "weight"][: len(rows[0])])
@@ -100,7 +100,7 @@ def test_plain_text_needs_no_options(rows, delimiter, packing):
         check(read(path), rows)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.one_of(edges(texts), edges(numbers), edges(counted)))
 def test_parquet_and_frames(rows):
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +111,7 @@ def test_parquet_and_frames(rows):
     check(read(pd.DataFrame(rows, columns=table.columns)), rows)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(edges(words), st.lists(words, max_size=3))
 def test_graphml_and_obo(rows, lonely):
     nodes = list(dict.fromkeys([*lonely, *(x for row in rows for x in row[:2])]))
@@ -124,7 +124,7 @@ def test_graphml_and_obo(rows, lonely):
         assert graph.names == tuple(f"label of {x}" for x in nodes)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(edges(st.integers(0, 9)), st.sampled_from(["", ".gz"]))
 def test_matrices(rows, packing):
     nodes = list(range(10))
@@ -138,7 +138,7 @@ def test_matrices(rows, packing):
     check(read(SimpleNamespace(edge_index=ends, edge_weight=weight, num_nodes=10)), rows, nodes)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.one_of(edges(texts), edges(numbers), edges(counted)))
 def test_lists_and_networkx(rows):
     check(read(rows), rows)

@@ -62,13 +62,13 @@ def run(command: str, words: list[str]) -> None:
 
 @pytest.mark.long
 @given(LINES)
-@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_some_command_lines(line):
     run(*line)
 
 
 @pytest.mark.slow
 @given(LINES)
-@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3000, suppress_health_check=list(HealthCheck))
 def test_many_command_lines(line):
     run(*line)

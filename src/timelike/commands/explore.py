@@ -13,6 +13,7 @@ from timelike.checks import output_path
 from timelike.commands.models import ModelFolder, load
 from timelike.commands.options import optional
 from timelike.commands.reading import PairOptions
+from timelike.files import replacing
 
 if TYPE_CHECKING:
     from timelike.explore.shown import Shown
@@ -58,7 +59,8 @@ class Explore:
             models = [self._shown(path) for path in self._paths]
             from timelike.explore.page import whole_page
 
-            self.out.write_text(whole_page(models), encoding="utf-8")
+            with replacing(self.out) as part:
+                part.write_text(whole_page(models), encoding="utf-8")
             print(self.out)
             return
         if not 0 <= self.port < 2**16:

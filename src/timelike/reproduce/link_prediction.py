@@ -57,21 +57,15 @@ def describe(case: Case) -> dict[str, Any]:
     """What identifies a case, as plain values."""
     row = case.row
     return {
-        "row": row.name,
-        "title": row.title,
-        "dataset": row.dataset,
-        "geometry": row.geometry,
-        "likelihood": row.likelihood,
+        **row.about(
+            "title", "dataset", "geometry", "likelihood", "epochs", "batch_size", "burn_in", "init_scale"
+        ),
         "graphs": case.graphs,
         "dim": case.dim,
         "protocol": case.protocol,
         "negatives": case.negatives,
         "training_negatives": row.more["negatives"][case.negatives],
         "seeds": case.seeds,
-        "epochs": row.epochs,
-        "batch_size": row.batch_size,
-        "burn_in": row.burn_in,
-        "init_scale": row.init_scale,
         "candidates": row.candidates(),
         "published": row.published.get(str(case.dim)) if _comparable(case) else None,
     }

@@ -35,17 +35,11 @@ def describe(case: Case) -> dict[str, Any]:
     """What identifies a case, as plain values."""
     row = case.row
     return {
-        "row": row.name,
-        "title": row.title,
-        "dataset": row.dataset,
-        "geometry": row.geometry,
+        **row.about("title", "dataset", "geometry", "epochs", "batch_size", "burn_in"),
         "dim": case.dim,
         **case.found,
         "splits": list(case.splits),
         "seeds": list(case.seeds),
-        "epochs": row.epochs,
-        "batch_size": row.batch_size,
-        "burn_in": row.burn_in,
         "published": row.published.get(str(case.dim)),
         "target": row.more.get("targets", {}).get(str(case.dim)),
     }

@@ -42,6 +42,10 @@ class Row:
     #: What only the group's own module understands.
     more: dict[str, Any] = dataclasses.field(default_factory=dict)
 
+    def about(self, *fields: str) -> dict[str, Any]:
+        """Its name and these of its fields, for a task to be known by."""
+        return {"row": self.name, **{field: getattr(self, field) for field in fields}}
+
     def candidates(self) -> dict[str, list[float]]:
         """What is tried, each as a list of values: a grid for `timelike.sweep`."""
         return {name: _listed(value) for name, value in {**self.settings, **self.instead}.items()}

@@ -22,15 +22,8 @@ def tasks(options: Options) -> Iterator[Task]:
     for row in load_rows("toys"):
         seeds = options.seeds_of(row)
         about = {
-            "row": row.name,
-            "title": row.title,
-            "dataset": row.dataset,
-            "geometry": row.geometry,
-            "likelihood": row.likelihood,
-            "settings": row.settings,
-            "epochs": row.epochs,
+            **row.about("title", "dataset", "geometry", "likelihood", "settings", "epochs", "published"),
             "seeds": seeds,
-            "published": row.published,
         }
         yield Task(row.name, about, functools.partial(run, row, seeds))
 

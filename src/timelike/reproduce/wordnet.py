@@ -62,15 +62,10 @@ def describe(cell: Cell) -> dict[str, Any]:
     row = cell.row
     kept = {name: value for name, value in row.more.items() if name not in ("cases", "percents")}
     return {
-        "row": row.name,
-        "title": row.title,
+        **row.about("title", "epochs", "batch_size", "burn_in", "init_scale"),
         "dim": cell.dim,
         "percent": cell.percent,
         "seeds": cell.seeds,
-        "epochs": row.epochs,
-        "batch_size": row.batch_size,
-        "burn_in": row.burn_in,
-        "init_scale": row.init_scale,
         "settings": cell.settings,
         "more": kept,
         "published": row.published.get(cell.case),
