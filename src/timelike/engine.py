@@ -56,11 +56,18 @@ class Plan:
     optimizer: str
     select: str
     learn: tuple[str, ...]
+    #: Whether steps are taken by the kernels of `timelike.fused`.
+    fused: bool = False
 
     @property
     def dense(self) -> bool:
         """Whether every node moves in every step, not only those of the batch."""
         return self.optimizer in DENSE
+
+    @property
+    def rows(self) -> int:
+        """How many rows of the table a step touches, repetitions counted."""
+        return 2 * self.batch_size * (1 + self.negatives.total)
 
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""
@@ -169,7 +176,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     report = _report(plan, model, data, points, tally)._replace(culprits=_first_false(finite))
     moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
     keep = state.alive & good
-    moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
+    moved = jax.lax.cond(keep, lambda new, old: new, lambda new, old: old, moved, state)
     return _select(plan, numbers, moved._replace(alive=keep), report), report
 
 
@@ -187,8 +194,10 @@ def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State
     scores = {"valid": report.valid_ap, "test": report.test_ap, "last": state.epoch.astype(report.loss.dtype)}
     better = state.alive & (scores[plan.select] > state.best_score)
     waited = state.epoch - jnp.maximum(state.best_epoch, numbers.burn_in)
-    best_points, best_reals = jax.tree.map(
-        lambda new, old: jnp.where(better, new, old),
+    best_points, best_reals = jax.lax.cond(
+        better,
+        lambda new, old: new,
+        lambda new, old: old,
         (state.points, state.learned.reals),
         (state.best_points, state.best_reals),
     )
@@ -240,11 +249,12 @@ def _sweep_edges(
     pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
     steps = -(-shuffle.size // batch)
     blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
-    short = 2 * pairs * batch <= SHORT_STEP
+    short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
     unroll = 2 if short and steps >= MANY_STEPS else 1
     per_block = unroll * -(-steps // (unroll * blocks))
     dtype = state.points.dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
+    take, start = _stepping(plan, model, table, step, state)
 
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
@@ -255,9 +265,7 @@ def _sweep_edges(
         nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
         first = first_entries(nodes) if short else None
         weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
-        carry, (log_likelihoods, norms) = jax.lax.scan(
-            partial(_step, plan, model, step), carry, (nodes, weights, first), unroll=unroll
-        )
+        carry, (log_likelihoods, norms) = jax.lax.scan(take, carry, (nodes, weights, first), unroll=unroll)
         return carry, Tally(
             loss=-jnp.sum(weights * log_likelihoods),
             saturated=jnp.sum(use & _saturated(log_likelihoods), dtype=dtype),
@@ -267,10 +275,24 @@ def _sweep_edges(
             rejected=examples.rejected,
         )
 
-    slots = table.places if plan.dense else jnp.zeros(state.points.shape[0], jnp.int32)
-    start = (state.points, state.optimizer, state.learned, slots)
     (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
+    if plan.fused:
+        from timelike import fused
+
+        points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
     return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
+
+
+def _stepping(plan: Plan, model: Model, table: EdgeTable, step: Step, state: State) -> tuple[Callable, tuple]:
+    """What takes a step, and what it begins with: tables, optimiser state, learned numbers, scratch space."""
+    nodes = state.points.shape[0]
+    if plan.fused:
+        from timelike import fused
+
+        start = (*fused.pack(state.points, state.optimizer), state.learned, fused.no_slots(nodes))
+        return partial(_fused_step, plan, model, step, table.places), start
+    slots = table.places if plan.dense else jnp.zeros(nodes, jnp.int32)
+    return partial(_step, plan, model, step), (state.points, state.optimizer, state.learned, slots)
 
 
 def _saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
@@ -289,8 +311,7 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     nodes, weights, first = batch
     rows = get_rows(points, nodes)
     if plan.learn:
-        slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
-        model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+        model, learned = _learn(model, step, learned, weights, rows)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     if plan.dense:
         covectors = sum_by_node(slots, nodes, covectors)
@@ -305,3 +326,26 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     )
     carry = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), learned, slots)
     return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
+
+
+def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:
+    """The model with the numbers that are learned, and these after a step."""
+    slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
+    return with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+
+
+def _fused_step(
+    plan: Plan, model: Model, step: Step, places: Array, carry: tuple, batch: tuple
+) -> tuple[tuple, tuple]:
+    """`_step` by the kernels of `timelike.fused`."""
+    from timelike import fused
+
+    packed, optimizer, learned, slots = carry
+    nodes, weights, _ = batch
+    if plan.learn:
+        rows = get_rows(packed, nodes)[:, : model.manifold.ambient_dim]
+        model, learned = _learn(model, step, learned, weights, rows)
+    packed, optimizer, slots, log_likelihoods, norms = fused.step(
+        model, plan.transformation(), step, places, packed, optimizer, slots, nodes, weights
+    )
+    return (packed, optimizer, learned, slots), (log_likelihoods, norms)

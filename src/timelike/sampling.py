@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Int, Key
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
 from timelike.shuffle import at, below
-from timelike.tables import places_of
+from timelike.tables import CROWD, places_of
 
 Nodes = Int[Array, "*shape"]
 
@@ -71,18 +71,21 @@ class EdgeTable:
         non_edges: np.ndarray | None = None,
         kinds: Negatives | None = None,
         by_node: bool = False,
+        rows_at_once: int = 0,
     ) -> EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
 
-        `by_node` says whether gradients are added up for every node, which needs `places`.
+        `by_node` says whether gradients are added up for every node, which needs `places`; so do steps on
+        `rows_at_once` if some node has many of them.
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
         longest = int(np.max(degrees, initial=0))
         inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
-        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
-        places = places_of(degrees + entering) if by_node else np.zeros(0)
+        meeting = degrees + np.bincount(graph.targets, minlength=graph.num_nodes)
+        crowd = rows_at_once * int(np.max(meeting, initial=0)) // max(2 * graph.num_edges, 1)
+        places = places_of(meeting) if by_node or crowd > CROWD else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),

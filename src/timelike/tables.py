@@ -22,6 +22,9 @@ Table = Array
 #: added up: so many nodes of the highest degree are added up in so many rows each.
 HUBS, COPIES = 128, 32
 
+#: A node that has more than this many rows of a batch is such a hub.
+CROWD = 64
+
 
 @custom_vmap
 def get_rows(table: Table, rows: Rows) -> Array:

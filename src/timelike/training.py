@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import os
@@ -31,6 +32,9 @@ SELECTED_BY = {
     "test": "best test AP (the paper's protocol)",
     "last": "last epoch",
 }
+
+#: On a GPU, steps on so many rows of the table are worth kernels of our own.
+LONG_STEP = 1 << 15
 
 #: As many epochs as no run has.
 NEVER = 2**31 - 1
@@ -78,7 +82,7 @@ def train(
     is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
     """
     config = Config() if config is None else config
-    plan, data = prepare(graph, model, config, valid, test, non_edges)
+    plan, data = prepare(graph, model, config, valid, test, non_edges, alone=True)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     if start is not None:
@@ -128,8 +132,12 @@ def prepare(
     valid: LabelledPairs | None,
     test: LabelledPairs | None,
     non_edges: np.ndarray | None,
+    alone: bool = False,
 ) -> tuple[Plan, Data]:
-    """Check what is to be learned, fix what is compiled, and copy the rest to the device."""
+    """Check what is to be learned, fix what is compiled, and copy the rest to the device.
+
+    `alone` says that the run is one, not many side by side.
+    """
     instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
@@ -140,11 +148,22 @@ def prepare(
         raise ValueError(f"{graph} has no edges to learn from")
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
+    plan = _fuse(plan, model) if alone else plan
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
-    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    rows = plan.rows if plan.fused else 0
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense, rows_at_once=rows)
     return plan, Data(table, valid, test)
+
+
+def _fuse(plan: Plan, model: Model) -> Plan:
+    """The plan, with steps by kernels of our own where there are such and steps are long enough."""
+    if plan.rows < LONG_STEP or jax.default_backend() != "gpu":
+        return plan
+    from timelike.fused import fits
+
+    return dataclasses.replace(plan, fused=fits(model, plan.dense))
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> LabelledPairs | None:
