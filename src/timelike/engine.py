@@ -163,17 +163,34 @@ def _options() -> dict[str, str] | None:
 
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
-    key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
-    epoch = state.epoch.astype(state.points.dtype)
-    rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in, numbers.final_rate)
-    step = Step(rate.astype(state.points.dtype), numbers.clip)
-    heat = heating(epoch, numbers.epochs, numbers.anneal).astype(state.points.dtype)
-    warm = with_scaled(numbers.model, "tau", heat)
-    points, optimizer, learned, tally = _sweep_edges(plan, warm, data.table, step, key, state)
+    carry, tally = sweep_edges(plan, numbers, data.table, state.epoch, begin_epoch(plan, data.table, state))
+    return end_epoch(plan, numbers, data, data.table.num_edges, state, carry, tally)
+
+
+def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
+    """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
+    nodes = state.points.shape[0]
+    if plan.fused:
+        from timelike import fused
+
+        return *fused.pack(state.points, state.optimizer), state.learned, fused.no_slots(nodes)
+    slots = table.places if plan.dense else jnp.zeros(nodes, jnp.int32)
+    return state.points, state.optimizer, state.learned, slots
+
+
+def end_epoch(
+    plan: Plan, numbers: Numbers, data: Data, num_edges: int, state: State, carry: Carry, tally: Tally
+) -> tuple[State, Report]:
+    """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
+    points, optimizer, learned, _ = carry
+    if plan.fused:
+        from timelike import fused
+
+        points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
     finite = jnp.isfinite(points).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
-    report = _report(plan, model, data, points, tally)._replace(culprits=_first_false(finite))
+    report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))
     moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
     keep = state.alive & good
     moved = jax.lax.cond(keep, lambda new, old: new, lambda new, old: old, moved, state)
@@ -216,34 +233,58 @@ class Tally(NamedTuple):
     loss: Float[Array, ""]
     saturated: Float[Array, ""]
     gradient_norm: Float[Array, ""]
-    pairs: Int[Array, ""]
+    left_out: Int[Array, ""]
     rows: Float[Array, ""]
     rejected: Int[Array, ""]
 
 
-def _report(plan: Plan, model: Model, data: Data, points: Array, tally: Tally) -> Report:
+#: What steps carry on: tables, optimiser state, learned numbers and scratch space.
+Carry = tuple[Any, Any, Learned, Array]
+
+
+def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, points.dtype)
         scores = log_probs(model, points, pairs.sources, pairs.targets)
         return average_precision_on_device(scores, pairs.labels)
 
+    pairs = jnp.asarray(float(num_edges) * (1 + plan.negatives.total), points.dtype)
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,
-        saturated=tally.saturated / tally.pairs,
+        saturated=tally.saturated / (pairs - tally.left_out.astype(points.dtype)),
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
         rejected=tally.rejected,
-        left_out=data.table.num_edges * (1 + plan.negatives.total) - tally.pairs,
+        left_out=tally.left_out,
         valid_ap=score(data.valid),
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
     )
 
 
+def sweep_edges(
+    plan: Plan, numbers: Numbers, table: EdgeTable, epoch: Array, carry: Carry, part: Array | int = 0
+) -> tuple[Carry, Tally]:
+    """All steps of an epoch, or of one part of its edges: what they carry on, and what they add up."""
+    key = jax.random.fold_in(jax.random.key(numbers.seed), epoch + 1)
+    key = key if isinstance(part, int) else _key_of_part(key, part)
+    progress = epoch.astype(numbers.learning_rate.dtype)
+    rate = numbers.learning_rate * schedule(progress, numbers.epochs, numbers.burn_in, numbers.final_rate)
+    heat = heating(progress, numbers.epochs, numbers.anneal)
+    warm = with_scaled(numbers.model, "tau", heat)
+    return _sweep_edges(plan, warm, table, Step(rate, numbers.clip), key, carry)
+
+
+def _key_of_part(key: Array, part: Array) -> Array:
+    """The first part of the edges has the key of the epoch itself."""
+    other = jax.random.key_data(jax.random.fold_in(key, part + 1))
+    return jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
+
+
 def _sweep_edges(
-    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, state: State
-) -> tuple[Array, Any, Learned, Tally]:
+    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry
+) -> tuple[Carry, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
     pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
@@ -252,9 +293,11 @@ def _sweep_edges(
     short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
     unroll = 2 if short and steps >= MANY_STEPS else 1
     per_block = unroll * -(-steps // (unroll * blocks))
-    dtype = state.points.dtype
+    dtype = carry[0].dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
-    take, start = _stepping(plan, model, table, step, state)
+    take = partial(_step, plan, model, step)
+    if plan.fused:
+        take = partial(_fused_step, plan, model, step, table.places)
 
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
@@ -270,29 +313,13 @@ def _sweep_edges(
             loss=-jnp.sum(weights * log_likelihoods),
             saturated=jnp.sum(use & _saturated(log_likelihoods), dtype=dtype),
             gradient_norm=jnp.nansum(norms),
-            pairs=jnp.sum(use, dtype=jnp.int32),
+            left_out=pairs * jnp.sum(ids < table.count, dtype=jnp.int32) - jnp.sum(use, dtype=jnp.int32),
             rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
             rejected=examples.rejected,
         )
 
-    (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
-    if plan.fused:
-        from timelike import fused
-
-        points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
-    return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
-
-
-def _stepping(plan: Plan, model: Model, table: EdgeTable, step: Step, state: State) -> tuple[Callable, tuple]:
-    """What takes a step, and what it begins with: tables, optimiser state, learned numbers, scratch space."""
-    nodes = state.points.shape[0]
-    if plan.fused:
-        from timelike import fused
-
-        start = (*fused.pack(state.points, state.optimizer), state.learned, fused.no_slots(nodes))
-        return partial(_fused_step, plan, model, step, table.places), start
-    slots = table.places if plan.dense else jnp.zeros(nodes, jnp.int32)
-    return partial(_step, plan, model, step), (state.points, state.optimizer, state.learned, slots)
+    carry, tallies = jax.lax.scan(block, carry, jnp.arange(blocks))
+    return carry, jax.tree.map(jnp.sum, tallies)
 
 
 def _saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:

@@ -105,6 +105,11 @@ class EdgeTable:
         return self.sources.shape[0]
 
     @property
+    def count(self) -> int:
+        """How many of them are no padding."""
+        return self.num_edges
+
+    @property
     def num_nodes(self) -> int:
         """How many nodes."""
         return self.row_starts.shape[0] - 1
@@ -243,7 +248,7 @@ def draw_examples(
     key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
 ) -> Examples:
     """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
-    real = edge_ids < table.num_edges
+    real = edge_ids < table.count
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
     s, t = at(table.sources, ids), at(table.targets, ids)
     weights = jnp.where(real, at(table.weights, ids) if table.weights.shape[0] else 1.0, 0.0)
