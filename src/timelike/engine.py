@@ -90,9 +90,9 @@ class Numbers(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Edges to learn, and pairs to score after each epoch."""
+    """Edges to learn (an `EdgeTable`, or None if they are streamed), and pairs to score after each epoch."""
 
-    table: EdgeTable
+    table: Any
     valid: LabelledPairs | None
     test: LabelledPairs | None
 
@@ -143,9 +143,9 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     )
 
 
-def compiled(epoch: Callable) -> Any:
+def compiled(epoch: Callable, donated: int = 2) -> Any:
     """An epoch (numbers, data, state) → (state, report) as a program that takes over the state's memory."""
-    return jax.jit(epoch, donate_argnums=2, compiler_options=_options())
+    return jax.jit(epoch, donate_argnums=donated, compiler_options=_options())
 
 
 @functools.cache
@@ -182,19 +182,24 @@ def end_epoch(
     plan: Plan, numbers: Numbers, data: Data, num_edges: int, state: State, carry: Carry, tally: Tally
 ) -> tuple[State, Report]:
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
+    points, learned = carry[0][:, : state.points.shape[1]], carry[2]
+    finite = jnp.isfinite(points).all(axis=1)
+    good = finite.all() & jnp.isfinite(tally.loss)
+    model = with_reals(numbers.model, learned.reals)
+    report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))
+    keep = state.alive & good
+    moved = jax.lax.cond(keep, partial(_moved, plan), lambda carry, state: state, carry, state)
+    return _select(plan, numbers, moved._replace(alive=keep), report), report
+
+
+def _moved(plan: Plan, carry: Carry, state: State) -> State:
+    """The state with what the steps of an epoch made of it."""
     points, optimizer, learned, _ = carry
     if plan.fused:
         from timelike import fused
 
         points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
-    finite = jnp.isfinite(points).all(axis=1)
-    good = finite.all() & jnp.isfinite(tally.loss)
-    model = with_reals(numbers.model, learned.reals)
-    report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))
-    moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
-    keep = state.alive & good
-    moved = jax.lax.cond(keep, lambda new, old: new, lambda new, old: old, moved, state)
-    return _select(plan, numbers, moved._replace(alive=keep), report), report
+    return state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
 
 
 def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:

@@ -47,7 +47,13 @@ def fits(model: Model, dense: bool) -> bool:
     space = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
     flat = isinstance(space, Flat) and space.times <= 1
     known = type(model.likelihood) in LIKELIHOODS.values()
-    return flat and known and not dense and jax.default_backend() == "gpu" and not jax.config.jax_enable_x64
+    return (
+        flat
+        and known
+        and not dense
+        and jax.default_backend() == "gpu"
+        and not jax.config.read("jax_enable_x64")
+    )
 
 
 def no_slots(nodes: int) -> Slots:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Int, Key
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
 from timelike.shuffle import at, below
-from timelike.tables import CROWD, places_of
+from timelike.tables import meeting_places
 
 Nodes = Int[Array, "*shape"]
 
@@ -83,9 +83,8 @@ class EdgeTable:
         degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
         longest = int(np.max(degrees, initial=0))
         inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
-        meeting = degrees + np.bincount(graph.targets, minlength=graph.num_nodes)
-        crowd = rows_at_once * int(np.max(meeting, initial=0)) // max(2 * graph.num_edges, 1)
-        places = places_of(meeting) if by_node or crowd > CROWD else np.zeros(0)
+        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
+        both = np.stack([degrees, entering])
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
@@ -94,9 +93,9 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=jnp.asarray(places, jnp.int32),
+            places=meeting_places(both, by_node, rows_at_once),
             halvings=longest.bit_length(),
-            draws=_draws(graph, kinds),
+            draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
         )
 
     @property
@@ -125,11 +124,15 @@ class EdgeTable:
         return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
 
 
-def _draws(graph: DiGraph, kinds: Negatives) -> int:
-    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one."""
-    n, m = max(graph.num_nodes, 1), max(graph.num_edges, 1)
-    s, t = graph.sources, graph.targets
-    leaving, entering = (np.bincount(ends, minlength=n).astype(float) for ends in (s, t))
+def draws_for(nodes: int, degrees: np.ndarray, edges: tuple[np.ndarray, np.ndarray], kinds: Negatives) -> int:
+    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one.
+
+    `degrees` are those of leaving and of entering edges; `edges` may be a sample of them.
+    """
+    n, (s, t) = max(nodes, 1), edges
+    leaving, entering = (x.astype(float) for x in degrees)
+    m = max(float(leaving.sum()), 1.0)
+    each = m / max(len(s), 1)  # so many stand for one of the sample
     inner = leaving > 0
     sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner / max(int(inner.sum()), 1)}
     targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m}
@@ -141,11 +144,11 @@ def _draws(graph: DiGraph, kinds: Negatives) -> int:
             np.broadcast_to(table.get(end, 0.0), n) for table, end in ((sources, first), (targets, second))
         )
         if second == "own":  # the end that stays is that of an edge, mostly a hub
-            hits.append((np.bincount(t, of_source[s], n) + of_source, entering / m))
+            hits.append((each * np.bincount(t, of_source[s], n) + of_source, entering / m))
         elif first == "own":
-            hits.append((np.bincount(s, of_target[t], n) + of_target, leaving / m))
+            hits.append((each * np.bincount(s, of_target[t], n) + of_target, leaving / m))
         elif kind != "uniform":
-            hits.append((np.sum(of_source[s] * of_target[t]) + of_source @ of_target, 1.0))
+            hits.append((each * np.sum(of_source[s] * of_target[t]) + of_source @ of_target, 1.0))
     few = (k for k in range(1, MAX_DRAWS) if all(np.sum(share * hit**k) <= LEFT_OUT for hit, share in hits))
     return next(few, MAX_DRAWS)
 

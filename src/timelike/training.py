@@ -25,7 +25,9 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.sampling import EdgeTable
+from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
+from timelike.streaming import Stream
 
 SELECTED_BY = {
     "valid": "best validation AP",
@@ -61,7 +63,7 @@ class InterruptedTraining(KeyboardInterrupt):
 
 
 def train(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     config: Config | None = None,
     *,
@@ -75,6 +77,7 @@ def train(
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
+    The edges of `EdgeShards` are streamed to the device, part by part.
     `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
     says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
     has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
@@ -88,7 +91,7 @@ def train(
     if start is not None:
         state = started(state, model, start)
     history: list[Report] = []
-    settings = settings_of(graph, model, config, plan, data)
+    settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, non_edges)
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": _digest(start)})
     stored = saver.load(state, Report._fields)
     if stored is not None:
@@ -97,7 +100,7 @@ def train(
     def finish() -> Embedding:
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
 
-    epoch_of = _compiled(plan)
+    epoch_of = Stream(plan, graph, non_edges) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(state.points))
     bar = tqdm(
@@ -107,6 +110,8 @@ def train(
         unit="epoch",
         disable=None if progress is None else not progress,
     )
+    if isinstance(epoch_of, Stream):
+        epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
     with bar, note_signals() as caught:
         while len(history) < config.epochs and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
@@ -126,7 +131,7 @@ def train(
 
 
 def prepare(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     config: Config,
     valid: LabelledPairs | None,
@@ -138,7 +143,8 @@ def prepare(
 
     `alone` says that the run is one, not many side by side.
     """
-    instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
+    if not isinstance(graph, EdgeShards):
+        instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
     for name in config.learn:
@@ -152,6 +158,8 @@ def prepare(
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+    if isinstance(graph, EdgeShards):
+        return plan, Data(None, valid, test)
     rows = plan.rows if plan.fused else 0
     table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense, rows_at_once=rows)
     return plan, Data(table, valid, test)
@@ -166,7 +174,7 @@ def _fuse(plan: Plan, model: Model) -> Plan:
     return dataclasses.replace(plan, fused=fits(model, plan.dense))
 
 
-def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> LabelledPairs | None:
+def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
     """The pairs themselves, or None if there are none."""
     if pairs is None:
         return None
@@ -230,7 +238,7 @@ def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
 
 
 def make_embedding(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     settings: dict[str, Any],
     plan: Plan,
@@ -245,7 +253,7 @@ def make_embedding(
         "selected_by": SELECTED_BY[plan.select],
         "best_epoch": best,
         "graph": repr(graph),
-        "checksum": _digest(graph.sources, graph.targets),
+        "checksum": graph.checksum if isinstance(graph, EdgeShards) else _digest(*_edges(graph)[:2]),
     }
     if plan.learn:
         found = numbers_of(with_reals(model, state.best_reals))
@@ -257,7 +265,7 @@ def make_embedding(
     return Embedding(model, np.asarray(state.best_points), graph.names, columns, info)
 
 
-def _show(bar: Any, graph: DiGraph, history: list[Report]) -> None:
+def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
     report = history[-1]
     rate = bar.format_dict["rate"]
     shown = {"loss": f"{report.loss / graph.num_edges:.3f}"}
@@ -274,7 +282,7 @@ def diverged(loss: Any, culprits: Any) -> np.ndarray:
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
-def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Report]) -> str:
+def _diagnosis(graph: AnyGraph, model: Model, config: Config, history: list[Report]) -> str:
     """What happened, where, and what to change."""
     nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
@@ -288,20 +296,33 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
     return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
 
 
-def settings_of(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued."""
+def settings_of(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    plan: Plan,
+    data: Data,
+    non_edges: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What must be the same for a checkpoint to be continued; `non_edges` where they are not in the data."""
     table = data.table
-    edges = (table.sources, table.targets, table.weights)
+    listed = () if non_edges is None else tuple(np.asarray(non_edges, np.int32).T)
+    if table is not None:
+        listed = (table.listed_sources, table.listed_targets)
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
-        "edges": _digest(*edges),
-        "non_edges": _digest(table.listed_sources, table.listed_targets),
+        "edges": graph.checksum if isinstance(graph, EdgeShards) else _digest(*_edges(graph)),
+        "non_edges": _digest(*listed),
         "valid": _digest(*(data.valid or ())),
         "test": _digest(*(data.test or ())),
         "selected by": plan.select,
     }
+
+
+def _edges(graph: DiGraph) -> list[np.ndarray]:
+    return [x for x in (graph.sources, graph.targets, graph.weights) if x is not None]
 
 
 def _digest(*arrays: Any) -> str:
