@@ -34,10 +34,12 @@ Rows = Float[Array, "entries ambient"]
 Table = Float[Array, "nodes ambient"]
 Packed = Float[Array, "nodes packed"]
 
-#: Numbers that a block of threads holds of each table, and its threads in units of 32.
-TILE, WARPS = 1024, 4
+#: Numbers that a block of threads holds of each table, of narrow and of wide ones; measured on an H200.
+TILE = {16: 512, 1024: 1024}
 #: The same where most rows are passed over.
-WIDE_TILE = 2048
+LONG_TILE = {16: 1024, 1024: 2048}
+#: Threads in a block, in units of 32.
+WARPS = 4
 #: Rows begin where the memory's shortest requests do, so many numbers apart.
 REQUEST = 8
 
@@ -196,7 +198,7 @@ def _sums(
         return jnp.where(there & (first == entries) & (where < nodes), ends, nodes), covectors
     own, covectors = _call(
         partial(_sums_kernel, nodes),
-        _Tile(covectors.shape[1], WIDE_TILE),
+        _Tile(covectors.shape[1], LONG_TILE),
         ends.shape[0],
         [slots, ends, where, covectors],
         [_like(ends), _like(covectors)],
@@ -292,9 +294,10 @@ def _move_kernel(
 class _Tile:
     """What a block of threads sees of a table: some rows, and columns up to a power of two."""
 
-    def __init__(self, dim: int, size: int | None = None):
+    def __init__(self, dim: int, sizes: dict[int, int] = TILE):
         self.dim, self.width = dim, pl.next_power_of_2(dim)
-        self.rows = max(1, (size or TILE) // self.width)
+        size = next((size for width, size in sizes.items() if self.width <= width), self.width)
+        self.rows = size // self.width
 
     @property
     def axis(self) -> Int[Array, "1 width"]:

@@ -17,6 +17,7 @@ from timelike.likelihoods import LIKELIHOODS, FermiDirac, Likelihood, TripleFerm
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.sampling import Negatives
+from timelike.shards import AnyGraph
 
 #: Geometries without time, whose likelihood is undirected.
 TIMELESS = ("euclidean", "hyperboloid", "sphere")
@@ -40,7 +41,7 @@ SMALLEST_BATCH, LARGEST_BATCH = 16, 4096
 
 
 def recipe(
-    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: DiGraph | None = None
+    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: AnyGraph | None = None
 ) -> tuple[Model, Config]:
     """A model and how to train it, for a geometry in `manifolds.MANIFOLDS` or a model in `baselines.MODELS`.
 

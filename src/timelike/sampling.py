@@ -18,6 +18,7 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
+from timelike.members import Words, add_members, has_member, no_members
 from timelike.shuffle import at, below
 from timelike.tables import meeting_places
 
@@ -41,6 +42,7 @@ MAX_DRAWS = 16
         "listed_sources",
         "listed_targets",
         "places",
+        "words",
     ],
     meta_fields=["halvings", "draws"],
 )
@@ -49,8 +51,9 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the
-    binary search in a row, and `draws` says how often a negative is drawn before it is given up.
+    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `words`, if there are any, are
+    a filter (`timelike.members`) that saves a search; `halvings` bounds the binary search in a row, and
+    `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]
@@ -61,6 +64,7 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Int[Array, "nodes"]
+    words: Words
     halvings: int
     draws: int
 
@@ -75,8 +79,8 @@ class EdgeTable:
     ) -> EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
 
-        `by_node` says whether gradients are added up for every node, which needs `places`; so do steps on
-        `rows_at_once` if some node has many of them.
+        `by_node` says whether gradients are added up for every node, which needs `places`; so do kernels of
+        our own, which take steps on `rows_at_once`, if some node has many of them. They ask a filter.
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
@@ -94,6 +98,7 @@ class EdgeTable:
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
             places=meeting_places(both, by_node, rows_at_once),
+            words=_filter(graph) if rows_at_once else jnp.zeros(0, jnp.uint32),
             halvings=longest.bit_length(),
             draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
         )
@@ -114,7 +119,9 @@ class EdgeTable:
         return self.row_starts.shape[0] - 1
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge, by binary search in the source's row."""
+        """Whether each pair is an edge, by binary search in the source's row; or is taken for one."""
+        if self.words.shape[0]:
+            return has_member(self.words, sources, targets)
         low, end = at(self.row_starts, sources), at(self.row_starts, sources + 1)
         high, last = end, self.num_edges - 1
         for _ in range(self.halvings):
@@ -122,6 +129,10 @@ class EdgeTable:
             right = (low < high) & (at(self.targets, jnp.minimum(middle, last)) < targets)
             low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
         return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
+
+
+def _filter(graph: DiGraph) -> Words:
+    return add_members(no_members(graph.num_edges), graph.sources, graph.targets)
 
 
 def draws_for(nodes: int, degrees: np.ndarray, edges: tuple[np.ndarray, np.ndarray], kinds: Negatives) -> int:

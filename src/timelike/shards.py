@@ -26,6 +26,8 @@ from timelike.names import NameColumn, Names, NumberColumn
 HEAD, DEGREES, HELD_OUT = "shards.json", "degrees.npy", "held-out.npy"
 NAMES = ("names.npy", "names.parquet")
 
+#: More edges than these tell no better which epoch is best.
+MOST_HELD_OUT = 20_000
 #: Edges in a part: half a gibibyte, of which a device holds three at a time.
 PER_PART = 1 << 26
 
@@ -54,7 +56,7 @@ class EdgeShards:
         folder: str | os.PathLike,
         *,
         per_part: int = PER_PART,
-        hold_out: int = 0,
+        hold_out: float = 0.0,
         seed: int = 0,
         **options: Any,
     ) -> EdgeShards:
@@ -62,8 +64,8 @@ class EdgeShards:
 
         The file is an edge list or Parquet and is read once, in pieces; a part must fit into memory, the
         nodes' names and numbers too. Loops and repetitions are left out; weights and times are not read.
-        `hold_out` says how many edges to draw, by `seed`, to validate on. `options` are those of `read` for
-        this format.
+        `hold_out` is the share of edges to draw, by `seed`, to validate on, but at most about 20,000; see
+        `streaming.validation_pairs`. `options` are those of `read` for this format.
         """
         from timelike.io.sharding import shard_file, shard_graph
 

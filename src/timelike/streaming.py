@@ -31,10 +31,14 @@ from timelike.engine import (
     end_epoch,
     sweep_edges,
 )
+from timelike.evaluation import LabelledPairs
 from timelike.members import Words, add_members, has_member, no_members
 from timelike.sampling import Nodes, draws_for
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places
+
+#: Non-edges to validate on are drawn at most this often.
+ROUNDS = 100
 
 
 @partial(
@@ -80,6 +84,21 @@ class PartTable:
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is taken for an edge."""
         return has_member(self.words, sources, targets)
+
+
+def validation_pairs(shards: EdgeShards, seed: int = 0, ratio: int = 4) -> LabelledPairs | None:
+    """The edges that were held out, if any, each with so many pairs of any two nodes that are no edges."""
+    edges, nodes = shards.held_out, shards.num_nodes
+    if not len(edges):
+        return None
+    rng, found = np.random.default_rng(seed), np.zeros((0, 2), np.int32)
+    for _ in range(ROUNDS):
+        drawn = rng.integers(0, nodes, (ratio * len(edges), 2), dtype=np.int32)
+        good = (drawn[:, 0] != drawn[:, 1]) & ~shards.has_edges(drawn[:, 0], drawn[:, 1])
+        found = np.concatenate([found, drawn[good]])[: ratio * len(edges)]
+        if len(found) == ratio * len(edges):
+            return LabelledPairs.build(edges, found)
+    raise ValueError(f"{shards} has too few non-edges to validate on; hold out no edges")
 
 
 class Stream:

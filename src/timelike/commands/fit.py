@@ -16,6 +16,7 @@ from timelike._version import __version__
 from timelike.commands.options import Geometry, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
+from timelike.commands.streamed import fit_streamed
 from timelike.files import locked
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class Fit:
     snapshots: Annotated[int | None, optional("N")] = None
     """Train once more in the end, and keep N epochs with the model, for the replay of `timelike explore`."""
 
+    stream: bool = False
+    """Keep the edges in files beside the checkpoint and stream them: for more than memory holds."""
+
     json: bool = False
     """Print the result as JSON."""
 
@@ -89,6 +93,12 @@ class Fit:
         as_settings(self._start)
         store.check_free(self.out, "--out")
         start = time.monotonic()
+        if self.stream:
+            with self._keeping():
+                found = fit_streamed(self, self._checkpoints)
+                shutil.rmtree(self._checkpoints, ignore_errors=True)
+            self._say(found, start)
+            return
         graph = self.reading.graph(self.edges)
         valid = None if self.valid is None else self._read_valid(graph, self.valid)
         with self._keeping():
@@ -97,7 +107,9 @@ class Fit:
             if self.snapshots is not None:
                 self._keep_replay(estimator)
             shutil.rmtree(self._checkpoints, ignore_errors=True)
-        found = self._result(estimator)
+        self._say(self._result(estimator), start)
+
+    def _say(self, found: dict[str, Any], start: float) -> None:
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
         else:

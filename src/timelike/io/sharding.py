@@ -19,7 +19,7 @@ from timelike.io import parquet, text
 from timelike.io.build import Builder
 from timelike.io.files import File
 from timelike.io.formats import find
-from timelike.shards import write_parts
+from timelike.shards import MOST_HELD_OUT, write_parts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +70,7 @@ class _Spilling(Builder):
 
 
 def shard_file(
-    source: str, folder: Path, per_part: int, hold_out: int, seed: int, options: dict[str, Any]
+    source: str, folder: Path, per_part: int, hold_out: float, seed: int, options: dict[str, Any]
 ) -> None:
     """Fill a folder with the parts of a file."""
     whole_number("per_part", per_part, 1)
@@ -91,7 +91,7 @@ def shard_file(
     )
 
 
-def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: int, seed: int) -> None:
+def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: float, seed: int) -> None:
     """Fill a folder with the parts of a graph; if it is one part, its edges are in the graph's order."""
     parts = -(-graph.num_edges // whole_number("per_part", per_part, 1))
     part = part_of(graph.sources, graph.targets, parts)
@@ -111,12 +111,14 @@ def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
 
 
 def _held_back(
-    parts: Iterator[np.ndarray], edges: int, hold_out: int, seed: int, drawn: list[np.ndarray]
+    parts: Iterator[np.ndarray], edges: int, hold_out: float, seed: int, drawn: list[np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """The parts without about `hold_out` of so many edges, which are drawn and go to `drawn`."""
-    share = whole_number("hold_out", hold_out, 0, edges - 1) / edges
+    """The parts without this share of so many edges, which are drawn and go to `drawn`."""
+    if not 0 <= hold_out < 1:
+        raise ValueError(f"hold_out is {hold_out}; it must be a share in [0, 1)")
+    share = min(hold_out, MOST_HELD_OUT / edges)
     for number, part in enumerate(parts):
-        if not hold_out:
+        if not share:
             yield part
             continue
         out = np.random.default_rng([seed, number]).random(part.shape[1]) < share
