@@ -145,7 +145,7 @@ def _gradients_kernel(structure: Any, batch: int, tile: _Tile, *refs: Any) -> No
     there = inside & (s < packed.shape[0])
     delta = tile.load(packed, t, there) - tile.load(packed, s, there)
     for entry in (pairs, count + pairs):
-        slot = triton.load(where.at[entry], mask=inside, other=0)
+        slot = triton.load(where.at[entry], mask=inside, other=slots.shape[0])
         triton.store(slots.at[slot], entry, mask=there)
     time = jnp.sum(jnp.where(tile.axis == 0, delta, 0.0), axis=1)
     spaces = jnp.sum(jnp.where(tile.axis > 0, delta * delta, 0.0), axis=1)
