@@ -91,14 +91,15 @@ def ends(drawn: str, nodes: int, count: int) -> np.ndarray:
     return (rank * 2654435761 % nodes).astype(np.int32)  # hubs lie anywhere
 
 
-def table(dims: list[int], nodes: int, batch: int, steps: int) -> list[dict]:
+def table(dims: list[int], nodes: int, batch: int, steps: int, optimizers: list[str]) -> list[dict]:
     """The floor: every row of a batch, repetitions counted, and its state read once and written once."""
     speed, rows = bandwidth(), []
     negatives = {"uniform": Negatives(uniform=4), "degree": Negatives(degree=4)}
     for drawn, kind in (("uniform", "uniform"), ("zipf", "uniform"), ("zipf", "degree")):
         graph = DiGraph.from_arrays(*ends(drawn, nodes, batch * steps), nodes)
         for dim in dims:
-            for optimizer, tables in (("sgd", 1), ("adam", 3)):
+            for optimizer in optimizers:
+                tables = {"sgd": 1, "adam": 3}[optimizer]
                 config = Config(batch_size=batch, optimizer=optimizer, negatives=negatives[kind])
                 median, compiled = seconds_per_epoch(graph, dim, config, 3)
                 touched = 10 * graph.num_edges * dim * 4 * tables * 2  # 2 + 2·4 nodes per positive
@@ -149,13 +150,14 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[50, 1000, 4096])
     parser.add_argument("--dim", type=int, nargs="+", default=[5])
     parser.add_argument("--nodes", type=int, default=10**7)
-    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--optimizer", nargs="+", default=["sgd", "adam"], choices=["sgd", "adam"])
     parser.add_argument("--out")
     a = parser.parse_args()
     if a.what == "wordnet":
         rows = wordnet(a.edges, a.batch, a.dim)
     elif a.what == "table":
-        rows = table(a.dim, a.nodes, a.batch[0], a.steps)
+        rows = table(a.dim, a.nodes, a.batch[0], a.steps, a.optimizer)
     else:
         rows = top(a.dim[0], a.nodes)
     if a.out:

@@ -8,6 +8,7 @@ AP on 20,000 held-out edges with 4 uniform non-edges each, of the planted model 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import time
 
@@ -41,10 +42,12 @@ def main() -> None:
     parser.add_argument("--degree", type=float, default=10)
     parser.add_argument("--held-out", type=int, default=20_000)
     parser.add_argument("--dim", type=int, nargs="+", default=[10])
-    parser.add_argument("--epochs", type=int, nargs="+", default=[60])
-    parser.add_argument("--batch", type=int, nargs="+", default=[20_000])
-    parser.add_argument("--rate", type=float, nargs="+", default=[0.02])
-    parser.add_argument("--anneal", type=float, nargs="+", default=[1.0])
+    parser.add_argument("--tau1", type=float, nargs="+", default=[0.1])
+    parser.add_argument("--alpha", type=float, default=0.5)
+    parser.add_argument("--negatives", type=int, nargs="+", default=[4])
+    parser.add_argument("--epochs", type=int, default=80)
+    parser.add_argument("--batch", type=int, default=10_000)
+    parser.add_argument("--rate", type=float, default=0.01)
     parser.add_argument("--seconds", type=float, default=600, help="begin no training after this many")
     parser.add_argument("--out")
     a = parser.parse_args()
@@ -54,19 +57,28 @@ def main() -> None:
     found = {"graph": repr(made.graph), "planted_ap": ap(made.model, made.points, test)}
     found |= {"make_s": time.perf_counter() - began, "device": jax.devices()[0].device_kind, "runs": []}
     print(found, flush=True)
-    settings = [
-        (d, e, b, r, h) for d in a.dim for e in a.epochs for b in a.batch for r in a.rate for h in a.anneal
-    ]
-    for dim, epochs, batch, rate, anneal in settings:
+    for dim, tau1, negatives in itertools.product(a.dim, a.tau1, a.negatives):
         if time.perf_counter() - began > a.seconds:
             break
-        model, config = tl.recipes.recipe("minkowski", dim, graph=train)
+        likelihood = tl.likelihoods.TripleFermiDirac(tau1, 0.05, a.alpha)
+        model = tl.Model(tl.manifolds.Minkowski(dim), likelihood)
         config = tl.Config(
-            epochs=epochs, batch_size=batch, learning_rate=rate, anneal=anneal, burn_in=1, optimizer="adam"
+            epochs=a.epochs,
+            batch_size=a.batch,
+            learning_rate=a.rate,
+            burn_in=1,
+            optimizer="adam",
+            negatives=tl.Negatives(uniform=negatives),
         )
         start = time.perf_counter()
         embedding = tl.train(train, model, config, valid=valid, progress=False)
-        run = {"dim": dim, "epochs": epochs, "batch": batch, "rate": rate, "anneal": anneal}
+        run = {
+            "model": repr(model),
+            "negatives": negatives,
+            "epochs": a.epochs,
+            "batch": a.batch,
+            "rate": a.rate,
+        }
         run |= {"train_s": time.perf_counter() - start, "best_epoch": embedding.info["best_epoch"]}
         run |= {"ap": ap(embedding.model, embedding.points, test)}
         found["runs"].append(run)
