@@ -44,6 +44,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
         "model": str(fit.out),
         "geometry": geometry,
         "reason": f"{geometry}: {'what streamed graphs get' if fit.geometry == 'auto' else 'as asked for'}",
+        "candidates": [],
         "likelihood": str(embedding.model.likelihood),
         "dim": embedding.model.manifold.dim,
         "nodes": edges.num_nodes,
