@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
+from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.objective import batch_loss, total_loss
@@ -298,10 +299,28 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
             model.manifold, plan.transformation(), step, points, covectors, optimizer
         )
         return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
+    (points, optimizer, slots), norms = move_rows(
+        plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
+    )
+    return (points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+def move_rows(
+    plan: Plan,
+    manifold: Manifold,
+    step: Step,
+    tables: tuple[Array, Any, Array],
+    nodes: Int[Array, "rows"],
+    rows: Float[Array, "rows ambient"],
+    covectors: Float[Array, "rows ambient"],
+    first: Int[Array, "rows"] | None = None,
+) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
+    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
+    points, optimizer, slots = tables
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
     rows = rows if own.shape[0] < points.shape[0] else points
     new_rows, new_state, norms = update_rows(
-        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
+        manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    carry = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), learned, slots)
-    return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
+    tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
+    return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
