@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,10 @@ from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     import polars
+
+
+#: What trains candidates (by name, with their recipes, for a task) and keeps the best.
+Choose = Callable[[list[str], auto.Recipe, auto.Task], auto.Choice]
 
 
 class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
@@ -103,6 +107,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         validate on instead of held-out edges: `LabelledPairs`, or edges, to which non-edges are drawn.
         `y` is not looked at.
         """
+        return self.fit_by(auto.choose, graph, valid)
+
+    def fit_by(self, choose: Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
+        """The same, where `choose` trains the candidates and says which is best, as `auto.choose` does."""
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
         settings = as_settings(self.settings)
@@ -124,7 +132,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         task = auto.Task(
             self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
         )
-        self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
+        self.geometry_, embedding, self.candidates_ = choose(
+            names, lambda geometry: recipe_of(self, geometry, self.graph_), task
+        )
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
         if settings.score == "best" and self.valid_ is not None:
             embedding = embedding.rescored(self.valid_)
@@ -265,20 +275,6 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
         return self.trained_on_
 
-    def _recipe(self, geometry: str) -> tuple[Model, Config]:
-        """The recipe, changed by the settings and by what was given."""
-        settings = as_settings(self.settings)
-        model, config = settings.build(self.graph_, geometry, self.dim, self.likelihood)
-        config = shortened(config, None if self.epochs is None else whole_number("epochs", self.epochs, 1))
-        kinds = self.negatives
-        given: dict[str, Any] = {
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "negatives": Negatives(uniform=kinds) if isinstance(kinds, int) else kinds,
-            "seed": self.seed,
-        }
-        return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
-
     def _variations(self, model: Model, config: Config) -> dict[str, list[float]]:
         """Those of the recipe that do not touch what was given."""
         grid = variations(model, config, self.graph_)
@@ -294,3 +290,18 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         return tags
+
+
+def recipe_of(estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
+    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
+    settings = as_settings(estimator.settings)
+    model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
+    epochs, kinds = estimator.epochs, estimator.negatives
+    config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
+    given: dict[str, Any] = {
+        "batch_size": estimator.batch_size,
+        "learning_rate": estimator.learning_rate,
+        "negatives": Negatives(uniform=kinds) if isinstance(kinds, int) else kinds,
+        "seed": estimator.seed,
+    }
+    return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})

@@ -58,11 +58,16 @@ class Shuffle(NamedTuple):
     @classmethod
     def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
         """A fresh permutation of at least `count` positions, on a grid that has few more."""
-        root = max(1, int(np.sqrt(count)))
-        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
-        columns = -(-count // rows)
+        rows, columns = cls.grid(count)
         first, second = jax.random.split(key)
         return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
+
+    @staticmethod
+    def grid(count: int) -> tuple[int, int]:
+        """Rows and columns for `count` positions."""
+        root = max(1, int(np.sqrt(count)))
+        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
+        return rows, -(-count // rows)
 
     @property
     def size(self) -> int:

@@ -1,8 +1,7 @@
 """Questions to the owners of numbers, and their answers: all-to-all exchanges in buckets of a fixed size.
 
 Numbers (of rows, of edges) belong to processes by ranges: those from `starts[o]` to `starts[o + 1]` to
-process o. A process sorts the numbers that it asks for; those of an owner then lie side by side, and repeated
-ones can be asked for once. Everything here is inside `shard_map` over the axis `AXIS`.
+process o. Everything here is inside `shard_map` over the axis `AXIS`.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Int
 
 from timelike.shuffle import at
-from timelike.tables import add_rows, get_rows
+from timelike.tables import add_rows, get_rows, set_rows
 
 AXIS = "processes"
 
@@ -24,32 +23,37 @@ Numbers = Int[Array, "asked"]
 
 
 class Wanted(NamedTuple):
-    """What one process asks for: sorted numbers, those of an owner side by side, padding last.
+    """What one process asks for: for each number its owner, and its place among those that the owner gets.
 
-    `entry` says for each number that was given where it is among the sorted ones; those of owner o lie
-    from `starts[o]` to `starts[o + 1]`.
+    `most` is how many the busiest owner gets.
     """
 
     numbers: Numbers
-    entry: Numbers
-    starts: Int[Array, "owners_plus_1"]
+    owner: Numbers
+    rank: Numbers
+    most: Int[Array, ""]
 
     @classmethod
-    def of(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"], once: bool) -> Wanted:
-        """Sort what is asked for; with `once`, repeated numbers are one question. Padding is past the end."""
-        order = jnp.argsort(numbers)
-        ranked = at(numbers, order)
-        new = jnp.append(True, ranked[1:] != ranked[:-1]) if once else jnp.ones(ranked.shape, bool)
-        place = jnp.cumsum(new, dtype=jnp.int32) - 1
-        entry = jnp.zeros_like(numbers).at[order].set(place, unique_indices=True)
-        if once:
-            ranked = jnp.full_like(ranked, ranges[-1]).at[place].set(ranked)
-        return cls(ranked, entry, jnp.searchsorted(ranked, ranges).astype(jnp.int32))
+    def each(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
+        """Every number is a question; those past the last range are padding."""
+        owner = _owner(numbers, ranges)
+        mine = owner[:, None] == jnp.arange(ranges.shape[0] - 1)
+        count = jnp.cumsum(mine, axis=0, dtype=jnp.int32)
+        return cls(numbers, owner, jnp.sum(jnp.where(mine, count, 0), axis=1) - 1, jnp.max(count[-1]))
 
-    @property
-    def most(self) -> Int[Array, ""]:
-        """The largest bucket that any process sends to any owner."""
-        return jax.lax.pmax(jnp.max(jnp.diff(self.starts)), AXIS)
+    @classmethod
+    def once(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
+        """Repeated numbers are one question."""
+        ranked = jnp.sort(numbers)
+        new = jnp.append(True, ranked[1:] != ranked[:-1])
+        unique = jnp.sort(jnp.where(new, ranked, jnp.iinfo(numbers.dtype).max))
+        owner, starts = _owner(numbers, ranges), jnp.searchsorted(unique, ranges).astype(jnp.int32)
+        place = jnp.searchsorted(unique, numbers).astype(jnp.int32)
+        return cls(numbers, owner, place - at(starts, owner), jnp.max(jnp.diff(starts)))
+
+
+def _owner(numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Numbers:
+    return jnp.searchsorted(ranges, numbers, side="right").astype(jnp.int32) - 1
 
 
 class Route(NamedTuple):
@@ -65,14 +69,10 @@ class Route(NamedTuple):
     def of(cls, wanted: Wanted, ranges: Int[Array, "owners_plus_1"], size: int) -> Route:
         """Put what is wanted into buckets, and exchange them."""
         owners = ranges.shape[0] - 1
-        slots = wanted.starts[:-1, None] + jnp.arange(size, dtype=jnp.int32)
-        numbers = get_rows(wanted.numbers, slots.reshape(-1)).reshape(owners, size)
-        past = jnp.diff(ranges)[:, None]
-        send = jnp.where(slots < wanted.starts[1:, None], numbers - ranges[:-1, None], past)
-        owner = jnp.searchsorted(wanted.starts, wanted.entry, side="right") - 1
-        place = owner * size + wanted.entry - at(wanted.starts, owner)
-        place = jnp.where(wanted.entry < wanted.starts[-1], place, owners * size)
-        return cls(swap(send.reshape(-1)), place.astype(jnp.int32))
+        real = wanted.owner < owners
+        place = jnp.where(real, wanted.owner * size + wanted.rank, owners * size)
+        empty = jnp.repeat(jnp.diff(ranges), size)
+        return cls(swap(set_rows(empty, place, wanted.numbers - at(ranges, wanted.owner))), place)
 
     def fetch(self, answers: Array) -> Array:
         """Answers of the owners, one for each of `asked`, to those who asked; padding gets anything."""
@@ -96,27 +96,23 @@ def usual(asked: int, owners: int) -> int:
 
 
 def ask(
-    numbers: Numbers,
+    wanted: Wanted,
     ranges: Int[Array, "owners_plus_1"],
     answer: Callable[[Int[Array, "owners_times_size"], Any], Any],
-    with_each: Array | None = None,
-    real: Bool[Array, "asked"] | None = None,
+    with_each: Any = (),
 ) -> Any:
     """What the owners answer to each number, and what is sent with it: `answer(asked, with_each)`.
 
-    Buckets have the usual size, or where one is too full, room for everything. Questions that are not
-    `real` are not asked.
+    Buckets have the usual size, or where one is too full, room for everything.
     """
-    numbers = numbers if real is None else jnp.where(real, numbers, ranges[-1])
-    wanted = Wanted.of(numbers, ranges, once=with_each is None)
+    asked = wanted.numbers.shape[0]
 
     def exchange(size: int) -> Any:
         route = Route.of(wanted, ranges, size)
-        sent = None if with_each is None else route.deliver(with_each)
-        return jax.tree.map(route.fetch, answer(route.asked, sent))
+        return jax.tree.map(route.fetch, answer(route.asked, jax.tree.map(route.deliver, with_each)))
 
-    size = usual(numbers.shape[0], ranges.shape[0] - 1)
-    if size == numbers.shape[0]:
+    size = usual(asked, ranges.shape[0] - 1)
+    if size == asked:
         return exchange(size)
-    fits = wanted.most <= size
-    return jax.lax.cond(fits, lambda: exchange(size), lambda: exchange(numbers.shape[0]))
+    fits = jax.lax.pmax(wanted.most, AXIS) <= size
+    return jax.lax.cond(fits, lambda: exchange(size), lambda: exchange(asked))

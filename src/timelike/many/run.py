@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from timelike._struct import reals_of, with_reals
 from timelike.engine import NAMED_CULPRITS, Blocks, Numbers, Plan, Report, Tally, in_epoch, init_points
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.many.dealing import places
-from timelike.many.exchange import AXIS, ask
+from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.many.shards import SharedEdges
 from timelike.many.steps import Tables, drawing, on, stepping, where
 from timelike.model import Model
@@ -51,14 +52,13 @@ class Runner:
     def __init__(self, mesh: Mesh, plan: Plan, numbers: Numbers, edges: SharedEdges, pairs: Any):
         self.mesh, self.plan, self.numbers, self.edges, self.pairs = mesh, plan, numbers, edges, pairs
         self.size = 0
-        grid = jax.eval_shape(lambda: Shuffle.draw(jax.random.key(0), edges.num_edges)).size
-        self.cut = Blocks.of(plan, grid)
+        self.cut = Blocks.of(plan, math.prod(Shuffle.grid(edges.num_edges)))
 
     def block(self, epoch: int, number: int, tables: Tables) -> tuple[Tables, Tally]:
         """Draw a block and take its steps; ends when they are taken."""
         key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), tables.points.dtype)
-        block, most, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
-        self._make_room(int(most))
+        block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
+        self._make_room(int(np.max(block.wanted.most)))
         program = stepping(self.mesh, self.plan, self.edges.rows, self.size)
         tables, tally = program(model, step, block, tables)
         tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))
@@ -77,7 +77,7 @@ class Runner:
             self.numbers.model, self.pairs, tables.points, tables.learned.reals
         )
         culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
-        found = {
+        found: dict[str, Any] = {
             "loss": tally.loss,
             "gradient_norm": tally.gradient_norm / tally.rows,
             "saturated": tally.saturated / tally.pairs,
@@ -88,12 +88,12 @@ class Runner:
             "test_ap": np.nan,
             "culprits": culprits,
         }
-        return Report(**{name: np.asarray(value) for name, value in found.items()})
+        return Report(**jax.tree.map(np.asarray, found, is_leaf=lambda x: isinstance(x, list)))
 
 
 @functools.cache
 def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
-    """The program (model, pairs, points, reals) → a not-finite row of each device, residual, AP of the pairs."""
+    """(model, pairs, points, reals) → a not-finite row of each device, the residual, AP of the pairs."""
 
     def look(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
         model = with_reals(model, reals)
@@ -105,7 +105,7 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
         if pairs is not None:
             asked = jnp.concatenate(pairs[:2])
             ranges = rows * jnp.arange(mesh.devices.size + 1, dtype=jnp.int32)
-            ends = ask(asked, ranges, lambda asked, _: get_rows(points, asked))
+            ends = ask(Wanted.once(asked, ranges), ranges, lambda asked, _: get_rows(points, asked))
             count = len(pairs.sources)
             mine = log_probs(model, ends, jnp.arange(count), jnp.arange(count, 2 * count))
             scores = jax.lax.all_gather(mine, AXIS, tiled=True)[: len(pairs.labels)]
@@ -113,8 +113,8 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
         return jax.lax.all_gather(bad, AXIS), jax.lax.pmax(residual, AXIS), score
 
     def program(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
-        lie = None if pairs is None else LabelledPairs(Spec(AXIS), Spec(AXIS), Spec())
-        given = (Spec(), lie, Spec(AXIS), Spec())
+        lie: Any = None if pairs is None else (Spec(AXIS), Spec(AXIS), Spec())
+        given = (Spec(), lie and LabelledPairs(*lie), Spec(AXIS), Spec())
         return on(mesh, look, given, (Spec(), Spec(), Spec()))(model, pairs, points, reals)
 
     return jax.jit(program)
@@ -123,9 +123,35 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
 def spread_pairs(mesh: Mesh, pairs: LabelledPairs, nodes: int) -> LabelledPairs:
     """Pairs to score, dealt like the nodes, an equal part to each device; all know all labels."""
     whole = NamedSharding(mesh, Spec(AXIS))
-    ends = []
-    for end in pairs[:2]:
+
+    def spread(end: Array) -> Array:
         dealt = places(np.asarray(end), nodes)
         full = np.append(dealt, np.zeros(-len(dealt) % mesh.devices.size, np.int32))
-        ends.append(jax.make_array_from_callback(full.shape, whole, lambda i, full=full: full[i]))
-    return LabelledPairs(*ends, jnp.asarray(np.asarray(pairs.labels)))
+        return jax.make_array_from_callback(full.shape, whole, lambda index: full[index])
+
+    return LabelledPairs(spread(pairs.sources), spread(pairs.targets), jnp.asarray(np.asarray(pairs.labels)))
+
+
+#: Rows of each device that are collected at a time.
+PIECE = 1 << 16
+
+
+def collect(mesh: Mesh, points: Array, nodes: int) -> np.ndarray | None:
+    """All points in the order of the nodes before they were dealt; None in all processes but the first."""
+    shards, (rows, ambient) = mesh.devices.size, (len(points) // mesh.devices.size, points.shape[1])
+    piece = min(PIECE, rows)
+    table = np.empty((shards, rows, ambient), points.dtype) if jax.process_index() == 0 else None
+
+    def part(points: Array, first: Array) -> Array:
+        return jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS)
+
+    gather = jax.jit(on(mesh, part, (Spec(AXIS), Spec()), Spec()))
+    for first in range(0, rows, piece):
+        first = min(first, rows - piece)
+        found = gather(points, jnp.asarray(first))
+        if table is not None:
+            table[:, first : first + piece] = found
+        found.block_until_ready()
+    if table is None:
+        return None
+    return table.reshape(-1, ambient)[places(np.arange(nodes), nodes)]

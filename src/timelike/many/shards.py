@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,11 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array, Bool, Int, Key
 
+from timelike.engine import Blocks, Plan
 from timelike.graph import MOST_EDGES, DiGraph
-from timelike.many.exchange import AXIS, ask
+from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.sampling import LEFT_OUT, MAX_DRAWS, Negatives
-from timelike.shuffle import at, below_at
+from timelike.shuffle import Shuffle, at, below_at
 
 Nodes = Int[Array, "*shape"]
 
@@ -69,21 +71,22 @@ class SharedEdges:
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
 
-        def answer(asked: Nodes, _: None) -> tuple:
+        def answer(asked: Nodes, _: Any) -> tuple:
             rows = jnp.searchsorted(self.row_starts, asked, side="right") - 1
             source = rows.astype(jnp.int32) + jax.lax.axis_index(AXIS) * self.rows
             inside = jnp.minimum(asked, self.targets.shape[0] - 1)
             weights = (at(self.weights, inside),) if self.weights.shape[0] else ()
             return source, at(self.targets, inside), *weights
 
-        found = ask(ids.reshape(-1), self.ranges, answer)
+        found = ask(Wanted.each(ids.reshape(-1), self.ranges), self.ranges, answer)
         s, t, *weights = (x.reshape(ids.shape) for x in found)
         return s, t, weights[0] if weights else jnp.ones(())
 
     def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
-        """This process's part of the random numbers that one process would draw for the whole step."""
+        """Of the random numbers that one process would draw for the whole step, the part of this one."""
         steps = np.arange(np.prod(shape[:-1], dtype=int), dtype=np.uint32).reshape(*shape[:-1], 1)
-        return below_at(key, steps * np.uint32(self.batch) + self.columns.astype(jnp.uint32), bound)
+        counter = jnp.asarray(steps * np.uint32(self.batch)) + self.columns.astype(jnp.uint32)
+        return below_at(key, counter, bound)
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge: a binary search in the source's row, where that is."""
@@ -99,8 +102,14 @@ class SharedEdges:
                 high = jnp.where(right, high, jnp.minimum(middle, high))
             return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
 
-        found = ask(sources.reshape(-1), self.node_ranges, answer, targets.reshape(-1))
+        wanted = Wanted.each(sources.reshape(-1), self.node_ranges)
+        found = ask(wanted, self.node_ranges, answer, targets.reshape(-1))
         return found.reshape(sources.shape)
+
+
+def rows_of(mesh: Mesh, nodes: int) -> int:
+    """How many rows each device has, for so many nodes."""
+    return -(-nodes // mesh.devices.size)
 
 
 def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
@@ -109,14 +118,16 @@ def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
     return rows * mine[0], rows * (mine[-1] + 1)
 
 
-def spread(mesh: Mesh, mine: DiGraph, kinds: Negatives, batch: int, rows: int) -> SharedEdges:
+def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
     """Put edges on the devices. `mine` has the edges of all nodes, or of those of this process only."""
-    check_kinds(kinds)
+    check_kinds(plan.negatives)
     first, last = own_nodes(mesh, rows)
     cuts = np.searchsorted(mine.sources, np.arange(first, last + 1, rows))
     degrees = np.bincount(mine.sources[cuts[0] : cuts[-1]] - first, minlength=last - first)
     counts = over_processes(np.diff(cuts)).reshape(-1)
     length, num_edges = max(int(counts.max()), 1), int(counts.sum())
+    if not num_edges:
+        raise ValueError("there are no edges to learn from")
     if num_edges > MOST_EDGES:
         raise ValueError(f"there are {num_edges:,} edges; at most {MOST_EDGES:,} are possible")
 
@@ -134,8 +145,8 @@ def spread(mesh: Mesh, mine: DiGraph, kinds: Negatives, batch: int, rows: int) -
         num_edges=num_edges,
         rows=rows,
         halvings=int(over_processes(np.max(degrees)).max()).bit_length(),
-        draws=_draws(degrees.astype(float), mine.num_nodes, num_edges, kinds),
-        batch=batch,
+        draws=_draws(degrees.astype(float), mine.num_nodes, num_edges, plan.negatives),
+        batch=Blocks.of(plan, math.prod(Shuffle.grid(num_edges))).batch,
     )
 
 
@@ -144,7 +155,7 @@ def over(mesh: Mesh, local: np.ndarray) -> Array:
     return jax.make_array_from_process_local_data(NamedSharding(mesh, Spec(AXIS)), local)
 
 
-def over_processes(numbers: Any) -> np.ndarray:
+def over_processes(numbers: Any) -> Any:
     """A few numbers of every process, along a new first axis."""
     return np.asarray(multihost_utils.process_allgather(np.asarray(numbers))).reshape(
         jax.process_count(), *np.shape(numbers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -53,35 +53,36 @@ def where(tree: Any) -> Any:
     return jax.tree.map(lambda x: Spec(AXIS) if jnp.ndim(x) else Spec(), tree)
 
 
-#: Blocks lie side by side along their last axis.
-_BLOCK = Block(Wanted(*[Spec(None, AXIS)] * 3), *[Spec(None, None, AXIS)] * 2)
+#: Blocks of the processes lie side by side along their last axis.
+_SIDE: Any = Spec(None, AXIS)
+_BLOCK = Block(Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())), *[cast(Any, Spec(None, None, AXIS))] * 2)
 
 
 @functools.cache
 def drawing(mesh: Mesh, plan: Plan) -> Any:
-    """The program (edges, key of the epoch, number) → (block, size of buckets, rejected draws)."""
+    """The program (edges, key of the epoch, number) → (block, rejected draws)."""
 
-    def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array, Array]:
+    def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
         shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
         cut = Blocks.of(plan, shuffle.size)
         steps = (number * cut.per_block + jnp.arange(cut.per_block))[:, None]
         inside = table.columns < cut.batch
         ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
         key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
-        examples = draw_examples(key, table, plan.negatives, ids)
+        examples = draw_examples(key, cast(Any, table), plan.negatives, ids)
         ends = (jnp.swapaxes(x, 0, 1).reshape(cut.per_block, -1) for x in examples[:2])
         nodes, ranges = jnp.concatenate(list(ends), axis=1), table.node_ranges
         nodes = jnp.where(nodes < table.num_nodes, nodes, ranges[-1])
-        wanted = jax.vmap(partial(Wanted.of, ranges=ranges, once=True))(nodes)
-        most = jax.lax.pmax(jnp.max(jnp.diff(wanted.starts)), AXIS)
+        wanted = jax.vmap(partial(Wanted.once, ranges=ranges))(nodes)
+        wanted = wanted._replace(most=jax.lax.pmax(wanted.most, AXIS))
         use = jnp.swapaxes(examples.use, 0, 1)
         factors = plan.negatives.factors.astype(jnp.result_type(float))[:, None]
         weights = jnp.where(use, examples.weights[:, None] * factors, 0.0)
-        return Block(wanted, weights, use), most, jax.lax.psum(examples.rejected, AXIS)
+        return Block(wanted, weights, use), jax.lax.psum(examples.rejected, AXIS)
 
-    def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array, Array]:
+    def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
         lie = dataclasses.replace(where(table), ranges=Spec())
-        return on(mesh, draw, (lie, Spec(), Spec()), (_BLOCK, Spec(), Spec()))(table, key, number)
+        return on(mesh, draw, (lie, Spec(), Spec()), (_BLOCK, Spec()))(table, key, number)
 
     return jax.jit(program)
 
@@ -114,7 +115,7 @@ def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
 
 
 def _step(plan: Plan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
-    """One minibatch: fetch its rows, differentiate, send the derivatives to where the rows are, step there."""
+    """One minibatch: fetch its rows, differentiate, send the derivatives to the rows, step there."""
     points, optimizer, learned, slots = tables
     route, weights = batch
     mine = get_rows(points, route.asked)
