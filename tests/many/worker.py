@@ -1,4 +1,7 @@
-"""One process of a run, for the tests: python worker.py ADDRESS PROCESSES NUMBER FOLDER JSON."""
+"""One process of a run, for the tests: python worker.py ADDRESS PROCESSES NUMBER FOLDER JSON.
+
+JSON are changes of the config, and `halt`: after how many epochs to save and stop.
+"""
 
 import json
 import sys
@@ -13,14 +16,18 @@ jax.distributed.initialize(address, int(processes), int(number), heartbeat_timeo
 from small_runs import MODEL, config_of, split_of  # noqa: E402
 
 from timelike.many.dealing import dealt  # noqa: E402
-from timelike.many.train import train  # noqa: E402
+from timelike.many.train import Run  # noqa: E402
 
 wanted = json.loads(options)
-checkpoint = Path(folder) / "kept" if wanted.pop("checkpoint", False) else None
-name = wanted.pop("name", f"points{processes}")
-split = split_of(wanted.pop("weighted", False))
-embedding = train(
-    dealt(split.train), MODEL, config_of(**wanted), valid=split.valid, checkpoint=checkpoint, progress=False
-)
-if embedding is not None:
-    np.savez(Path(folder) / f"{name}.npz", points=embedding.points, **embedding.history)
+halt, keep = wanted.pop("halt", None), wanted.pop("keep", False)
+split = split_of()
+kept = Path(folder) / "kept" if keep else None
+run = Run(dealt(split.train), MODEL, config_of(**wanted), split.valid, kept)
+if halt is None:
+    embedding = run.finish(split.train.names, progress=False)
+    if embedding is not None:
+        np.savez(Path(folder) / f"{processes}.npz", points=embedding.points, **embedding.history)
+else:
+    while len(run.history) < halt:
+        run.advance()
+    run.save()

@@ -6,9 +6,11 @@ word for users, where another one has died; its parent lives to say what happene
 
 from __future__ import annotations
 
-import multiprocessing
+import base64
 import os
+import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -80,19 +82,20 @@ def join(place: Place) -> None:
 
 def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str) -> None:
     """Do the work in a child, pass signals on to it, and end as it ends; say so if it was lost."""
-    child = multiprocessing.get_context("spawn").Process(target=_inside, args=(os.getpid(), work, arguments))
-    child.start()
-    old = {s: signal.signal(s, lambda number, _: _pass_on(child, number)) for s in _SIGNALS}
+    given = base64.b64encode(pickle.dumps((os.getpid(), work, arguments))).decode()
+    program = "import sys; from timelike.many.processes import inside; inside(sys.argv[1])"
+    # In a group of its own, it gets the signals of the terminal once: from its parent.
+    child = subprocess.Popen([sys.executable, "-c", program, given], process_group=0)
+    old = {s: signal.signal(s, lambda number, _: child.send_signal(number)) for s in _SIGNALS}
     try:
-        child.join()
+        code = child.wait()
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-    code = child.exitcode
     if code == LOST or code == -signal.SIGABRT:
         print(f"timelike: {place}: another process was lost; {restart}", file=sys.stderr)
         raise SystemExit(LOST)
-    if code is not None and code < 0:
+    if code < 0:
         name = signal.Signals(-code).name
         print(f"timelike: {place} was ended by {name}; {restart}", file=sys.stderr)
         raise SystemExit(128 - code)
@@ -103,14 +106,9 @@ def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def _pass_on(child: Any, number: int) -> None:
-    if child.pid is not None and child.is_alive():
-        os.kill(child.pid, number)
-
-
-def _inside(parent: int, work: Callable[..., None], arguments: tuple) -> None:
-    """What the child does: its terminal's signals come from its parent, and it does not outlive that."""
-    os.setpgid(0, 0)
+def inside(given: str) -> None:
+    """What the child does: the work, as long as its parent lives."""
+    parent, work, arguments = pickle.loads(base64.b64decode(given))
     os.environ["JAX_ENABLE_PREEMPTION_SERVICE"] = "false"  # it takes SIGTERM for itself
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:

@@ -68,10 +68,10 @@ def train(
     graph (see `dealing.dealt`) that leave its own nodes. `valid` pairs and `names` count nodes as they were
     before. `checkpoint` is a folder that all processes see, to keep the run in and to resume from.
     """
-    return _Run(dealt, model, config, valid, checkpoint, every_seconds).finish(names, progress)
+    return Run(dealt, model, config, valid, checkpoint, every_seconds).finish(names, progress)
 
 
-class _Run:
+class Run:
     """What changes while a run goes on."""
 
     def __init__(
@@ -80,8 +80,8 @@ class _Run:
         model: Model,
         config: Config,
         valid: LabelledPairs | None,
-        checkpoint: Path | None,
-        every_seconds: float,
+        checkpoint: Path | None = None,
+        every_seconds: float = SECONDS,
     ):
         self.model, self.config, self.every_seconds = model, config, every_seconds
         self.nodes, self.plan = dealt.num_nodes, _plan(config, valid)
@@ -114,13 +114,13 @@ class _Run:
         )
         with bar, note_signals() as caught:
             while len(self.history) < self.config.epochs and not self._out_of_patience():
-                self._advance()
+                self.advance()
                 bar.update(len(self.history) - bar.n)
                 self._keep(caught)
-        self._save()
+        self.save()
         return self._embedding(names)
 
-    def _advance(self) -> None:
+    def advance(self) -> None:
         """One block; after the last of an epoch, its report."""
         epoch = len(self.history)
         self.tables, tally = self.runner.block(epoch, self.block, self.tables)
@@ -153,7 +153,7 @@ class _Run:
         due = time.monotonic() - self.saved >= self.every_seconds
         stop, due = over_processes(np.array([bool(caught), due])).any(axis=0)
         if stop or due:
-            self._save()
+            self.save()
         if stop:
             kept = "nothing was saved" if self.keeper is None else f"saved to {self.keeper.folder}"
             done = f"stopped in epoch {len(self.history) + 1} of {self.config.epochs}; {kept}"
@@ -172,7 +172,8 @@ class _Run:
         leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
         return {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write a checkpoint, if one was asked for."""
         self.saved = time.monotonic()
         if self.keeper is None:
             return
