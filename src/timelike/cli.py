@@ -24,6 +24,7 @@ from timelike.commands.evaluate import Evaluate
 from timelike.commands.explore import Explore
 from timelike.commands.export import Export
 from timelike.commands.fit import Fit
+from timelike.commands.plan import Plan
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
 from timelike.commands.reproduce import Reproduce
@@ -105,6 +106,7 @@ COMMANDS: dict[str, type[Command]] = {
     "split": Split,
     "sweep": Sweep,
     "tune": Tune,
+    "plan": Plan,
     "reproduce": Reproduce,
 }
 

@@ -6,7 +6,6 @@ process o. Everything here is inside `shard_map` over the axis `AXIS`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
+from timelike.many.buckets import usual
 from timelike.shuffle import at
 from timelike.tables import add_rows, get_rows, set_rows
 
@@ -87,12 +87,6 @@ class Route(NamedTuple):
 def swap(buckets: Array) -> Array:
     """Bucket o of every process to process o."""
     return jax.lax.all_to_all(buckets, AXIS, 0, 0, tiled=True)
-
-
-def usual(asked: int, owners: int) -> int:
-    """A size of buckets that numbers at random hardly ever exceed: their mean and six deviations."""
-    mean = asked / owners
-    return min(asked, math.ceil(mean + 6 * math.sqrt(mean)))
 
 
 def ask(

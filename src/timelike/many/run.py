@@ -17,6 +17,7 @@ from jaxtyping import Array
 from timelike._struct import reals_of, with_reals
 from timelike.engine import NAMED_CULPRITS, Blocks, Numbers, Plan, Report, Tally, in_epoch, init_points
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
+from timelike.many.buckets import with_room
 from timelike.many.dealing import places
 from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.many.shards import SharedEdges
@@ -58,17 +59,12 @@ class Runner:
         """Draw a block and take its steps; ends when they are taken."""
         key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), tables.points.dtype)
         block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
-        self._make_room(int(np.max(block.wanted.most)))
+        needed = int(np.max(block.wanted.most))
+        self.size = self.size if needed <= self.size else with_room(needed)
         program = stepping(self.mesh, self.plan, self.edges.rows, self.size)
         tables, tally = program(model, step, block, tables)
         tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))
         return tables, tally._replace(rejected=int(rejected))
-
-    def _make_room(self, needed: int) -> None:
-        """Buckets grow in steps of an eighth at least, for a new size is a new compilation."""
-        if needed > self.size:
-            quantum = max(1, 2 ** (needed.bit_length() - 4))
-            self.size = quantum * -(-needed // quantum)
 
     def report(self, tables: Tables, tally: Tally) -> Report:
         """What an epoch has to say, the same in every process."""
