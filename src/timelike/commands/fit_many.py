@@ -22,6 +22,8 @@ def watch_fit(command: Fit, place: Place) -> None:
     for name in ("tune", "snapshots"):
         if getattr(command, name):
             raise ValueError(f"{name} is for one process; leave it out, or coordinator")
+    if command.refit == "yes":
+        raise ValueError("refit is for one process; leave it out, or coordinator")
     if command.training.seeds != 1:
         raise ValueError(f"seeds is {command.training.seeds}; many processes train one")
     watch(place, _carry_out, command, place, restart="start all again with --resume")

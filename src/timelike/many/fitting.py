@@ -20,6 +20,9 @@ from timelike.many.shards import over_processes, own_nodes, rows_of
 from timelike.many.train import train
 from timelike.settings import as_settings
 
+#: Non-edges drawn with every edge, any two nodes, unless other ones are asked for.
+NEGATIVES = 4
+
 
 def is_first() -> bool:
     """Whether this is the process that has the result in the end."""
@@ -49,7 +52,9 @@ def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: P
         row = {"geometry": names[0], "valid_ap": embedding.info.get("valid_ap"), "status": "finished"}
         return auto.Choice(names[0], embedding, [row])
 
-    estimator.fit_by(choose, graph, valid)
+    if estimator.negatives is None and not as_settings(estimator.settings).negatives:
+        estimator.set_params(negatives=NEGATIVES)  # not those that validation suggests: see shards.KINDS
+    estimator.set_params(refit=False).fit_by(choose, graph, valid)
 
 
 def fit_own(

@@ -113,7 +113,7 @@ class Run:
             disable=True if jax.process_index() else shown,
         )
         with bar, note_signals() as caught:
-            while len(self.history) < self.config.epochs and not self._out_of_patience():
+            while len(self.history) < self.config.last_epoch and not self._out_of_patience():
                 self.advance()
                 bar.update(len(self.history) - bar.n)
                 self._keep(caught)
