@@ -156,7 +156,7 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
     """An epoch whose programs are compiled, after one that compiled them."""
     import jax
 
-    jax.distributed.initialize(address, count, number)
+    jax.distributed.initialize(address, count, number, heartbeat_timeout_seconds=3600)
     from timelike.config import Config
     from timelike.many.reading import own_edges
     from timelike.many.run import mesh_of_all

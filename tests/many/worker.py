@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 address, processes, number, folder, options = sys.argv[1:]
-jax.distributed.initialize(address, int(processes), int(number), heartbeat_timeout_seconds=20)
+jax.distributed.initialize(address, int(processes), int(number), heartbeat_timeout_seconds=3600)
 
 from small_runs import MODEL, config_of, split_of  # noqa: E402
 

@@ -94,10 +94,11 @@ class Fit:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
         as_settings(self._start)
         store.check_free(self.out, "--out")
-        if self.many.place is not None:
-            from timelike.commands.fit_many import watch_fit
+        place = self.many.place
+        if place is not None or self.many.ray is not None:
+            from timelike.commands.fit_many import fit_on_ray, watch_fit
 
-            watch_fit(self, self.many.place)
+            fit_on_ray(self) if place is None else watch_fit(self, place)
             return
         start = time.monotonic()
         graph = self.reading.graph(self.edges)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import shutil
 import time
 from pathlib import Path
@@ -17,8 +18,27 @@ if TYPE_CHECKING:
     from timelike.embedding import Embedding
 
 
-def watch_fit(command: Fit, place: Place) -> None:
-    """Do this process's part of a fit, and say what to do if another process is lost."""
+def fit_on_ray(command: Fit) -> None:
+    """Let actors of Ray do it."""
+    from timelike.many.on_ray import on_ray
+
+    assert command.many.ray is not None
+    here = dataclasses.replace(command, edges=_absolute(command.edges), out=command.out.absolute())
+
+    def with_place(place: Place, again: bool) -> tuple[Fit, Place]:
+        return dataclasses.replace(here, resume=command.resume or again), place
+
+    check(command)
+    on_ray(command.many.ray, watch_fit, with_place)
+
+
+def _absolute(edges: str) -> str:
+    """A file by its whole path; data sets keep their names."""
+    return str(Path(edges).absolute()) if Path(edges).exists() else edges
+
+
+def check(command: Fit) -> None:
+    """Raise a `ValueError` for options that are for one process."""
     for name in ("tune", "snapshots"):
         if getattr(command, name):
             raise ValueError(f"{name} is for one process; leave it out, or coordinator")
@@ -26,6 +46,11 @@ def watch_fit(command: Fit, place: Place) -> None:
         raise ValueError("refit is for one process; leave it out, or coordinator")
     if command.training.seeds != 1:
         raise ValueError(f"seeds is {command.training.seeds}; many processes train one")
+
+
+def watch_fit(command: Fit, place: Place) -> None:
+    """Do this process's part of a fit, and say what to do if another process is lost."""
+    check(command)
     watch(place, _carry_out, command, place, restart="start all again with --resume")
 
 

@@ -91,12 +91,18 @@ class ManyOptions:
     process_id: Count = None
     """Which of them this is, from 0."""
 
+    ray: Count = None
+    """Start so many processes as actors of a Ray cluster (RAY_ADDRESS, or one of this machine alone), and
+    again from the last checkpoint if one is lost."""
+
     checkpoint_seconds: float = 60.0
     """Seconds between checkpoints, in MODEL.checkpoint: a folder that all processes see."""
 
     @property
     def place(self) -> Place | None:
         """Which process this is; None if there is one only."""
+        if self.ray is not None and (self.ray < 1 or self.coordinator is not None):
+            raise ValueError("ray must be ≥ 1, and finds coordinator, num_processes and process_id itself")
         if self.coordinator is None:
             if self.num_processes is not None or self.process_id is not None:
                 raise ValueError("num_processes and process_id need coordinator too: HOST:PORT, or auto")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from timelike.checks import show
 
 #: A process from which nothing was heard for so many seconds is lost.
-SILENCE = 20
+SILENCE = 45
 #: How many seconds to wait for the others in the beginning.
 PATIENCE = 300
 #: The exit code where another process was lost: try again (EX_TEMPFAIL).

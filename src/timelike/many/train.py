@@ -106,7 +106,7 @@ class Run:
         """Train to the end."""
         shown = None if progress is None else not progress
         bar = tqdm(
-            total=self.config.epochs,
+            total=self.config.last_epoch,
             initial=len(self.history),
             desc=f"training on {jax.process_count()} processes",
             unit="epoch",
