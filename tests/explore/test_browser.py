@@ -24,7 +24,7 @@ SPOT = """() => {
 }"""
 #: How many colours the picture has.
 COLOURS = """() => {
-  const { canvas } = timelike.panes[0].toCanvas(), { width, height } = canvas, seen = new Set();
+  const canvas = timelike.panes[0].toCanvas(), { width, height } = canvas, seen = new Set();
   const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
   for (let i = 0; i < data.length; i += 4) seen.add((data[i] << 16) + (data[i + 1] << 8) + data[i + 2]);
   return seen.size;

@@ -21,6 +21,9 @@ export function digits(x) {
   return text.replace("-", "−");
 }
 
+/** Three digits, as many as a legend needs. */
+export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;
 export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
