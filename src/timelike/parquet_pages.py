@@ -2,7 +2,7 @@
 
 polars gives each page of a column as much memory as its header asks for, and ends the process where there
 is no such memory. So all headers are read here first: a few dozen bytes for each page of the file.
-The format: magic, pages, footer, length of the footer, magic; headers and footer in Thrift's compact encoding.
+A file is pages, a footer and its length; headers and footer are in the compact encoding of Thrift.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def read_table(file: Path) -> polars.DataFrame:
     """A whole table; a file that is none is an error of one line."""
     import polars as pl
 
-    check_pages(file)
     try:
+        check_pages(file)
         with quiet():
             return pl.read_parquet(file, glob=False)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
@@ -58,7 +58,7 @@ def check_pages(source: Path | bytes) -> None:
                 for column in group[COLUMNS]
             )
         except (IndexError, KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"not readable as Parquet (its headers are broken: {error!r})") from None
+            raise ValueError(f"its headers are broken: {error!r}") from None
     if unpacked > max(UNPACKED, RATIO * size):
         raise ValueError(f"its {size:,} bytes unpack to over {RATIO} times as many")
 
@@ -68,14 +68,14 @@ def _footer(file: IO[bytes], size: int) -> dict[int, Any]:
     end = file.read(8)
     length = int.from_bytes(end[:4], "little")
     if end[4:] != MAGIC or length > size - 12:
-        raise ValueError("not readable as Parquet (its end is missing)")
+        raise ValueError("its end is missing")
     file.seek(size - 8 - length)
     return Thrift(file.read(length)).struct()
 
 
 def _check_values(count: int, what: str, size: int) -> None:
     if count < 0:
-        raise ValueError(f"not readable as Parquet ({count} {what})")
+        raise ValueError(f"{count} {what}")
     if count > MANY_VALUES + VALUES_PER_BYTE * size:
         raise ValueError(f"{count:,} {what} in {size:,} bytes are more than any table packs")
 
@@ -88,7 +88,7 @@ def _check_column(file: IO[bytes], size: int, column: dict[int, Any]) -> int:
     for kind, count, large in _pages(file, size, column):
         most = values - found if kind == "data" else large
         if not 0 <= count <= most:
-            raise ValueError(f"not readable as Parquet (a page of {count:,} values)")
+            raise ValueError(f"a page of {count:,} values")
         found += count if kind == "data" else 0
         unpacked += large
     return unpacked
@@ -102,7 +102,7 @@ def _pages(file: IO[bytes], size: int, column: dict[int, Any]) -> Iterator[tuple
         header, length = _header(file, at, end - at)
         packed, unpacked = header[PAGE_PACKED], header[PAGE_UNPACKED]
         if packed < 0 or unpacked < 0:
-            raise ValueError(f"not readable as Parquet (a page of {min(packed, unpacked):,} bytes)")
+            raise ValueError(f"a page of {min(packed, unpacked):,} bytes")
         for field, kind in PAGE_KINDS.items():
             if field in header:
                 yield kind, header[field][1], unpacked
@@ -132,7 +132,7 @@ class Thrift:
         """Fields until a zero."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise ValueError("not readable as Parquet (headers within headers)")
+            raise ValueError("headers within headers")
         found: dict[int, Any] = {}
         number = 0
         while head := self._byte():
@@ -159,7 +159,7 @@ class Thrift:
             return self._several([kinds >> 4, kinds & 15], count)
         if kind == 12:
             return self.struct()
-        raise ValueError(f"not readable as Parquet (a field of kind {kind})")
+        raise ValueError(f"a field of kind {kind}")
 
     def _several(self, kinds: list[int], count: int) -> list[Any]:
         if count > len(self.data) - self.at:
@@ -185,7 +185,7 @@ class Thrift:
             if byte < 128:
                 return value
             shift += 7
-        raise ValueError("not readable as Parquet (a number without an end)")
+        raise ValueError("a number without an end")
 
     def _whole(self) -> int:
         """0, −1, 1, −2, … for 0, 1, 2, 3, …"""

@@ -71,12 +71,14 @@ def read_columns(file: Path, embedding: Any) -> list[Colour]:
 def _read(file: Path) -> pl.DataFrame:
     import polars as pl
 
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: there is no such file")
     if file.suffix.lower() == ".parquet":
         with blaming(file):
             return read_table(file)
     try:
         separator = "," if file.suffix.lower() == ".csv" else "\t"
-        return pl.read_csv(file, separator=separator, infer_schema_length=None)
+        return pl.read_csv(file, separator=separator, infer_schema_length=None, glob=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{file}: not readable as a table with a header ({show(str(error))})") from None
 

@@ -29,13 +29,16 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
     try:
         check_pages(source)
     except ValueError as error:
-        raise ValueError(f"{file.name}: {error}") from None
+        raise _unreadable(file, error) from None
     try:
         with quiet():
             _collect(source, builder, columns, time)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        first = " ".join(str(error).split())
-        raise ValueError(f"{file.name}: the Parquet file cannot be read: {first[:200]}") from None
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: File, error: BaseException) -> ValueError:
+    return ValueError(f"{file.name}: the Parquet file cannot be read: {' '.join(str(error).split())[:200]}")
 
 
 def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, time: Column | None) -> None:
