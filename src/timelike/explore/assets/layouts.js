@@ -18,8 +18,8 @@ const extent = (xs, pad = 0) => {
 const body = (xs) => {
   if (xs.length < 200) return extent(xs, 0.06);
   const sorted = Float64Array.from(xs).sort(), at = (share) => sorted[Math.floor(share * (xs.length - 1))];
-  const room = at(0.995) - at(0.005);
-  return extent([Math.max(sorted[0], at(0.005) - room), Math.min(sorted[xs.length - 1], at(0.995) + room)], 0.06);
+  const wide = at(0.995) - at(0.005), ends = [[sorted[0], at(0.005), -1], [sorted[xs.length - 1], at(0.995), 1]];
+  return extent(ends.map(([end, most, way]) => (Math.abs(end - most) <= wide ? end : most + 0.25 * way * wide)), 0.06);
 };
 
 /** One of the views of a model; `about` is what the server says of it, `table` its nodes. */

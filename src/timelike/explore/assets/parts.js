@@ -83,6 +83,7 @@ export class NameField {
       if (this.at >= 0) this.take(this.rows[this.at].name);
       else if (this.value) this.take(this.value);
     } else if (event.key === "Escape") {
+      event.preventDefault(); // browsers would clear the field
       if (this.list.hidden) this.input.blur();
       this.close();
       event.stopPropagation();
