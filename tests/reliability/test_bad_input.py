@@ -64,9 +64,16 @@ def test_brackets_within_brackets(home, targets):
             assert not attempt(home, target, len(text).to_bytes(8, "little") + text)
 
 
+def zstd(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    return pa.compress(data, "zstd", asbytes=True)
+
+
 BOMBS = {
     "blanks.gz": lambda: gzip.compress(b" " * 2**29, 1),
     "rows.gz": lambda: gzip.compress(b"a b\n" * 2**27),
+    "rows.zst": lambda: zstd(b"a b\n" * 2**27),
     "line.bz2": lambda: bz2.compress(b"x" * 2**27),
     "laughs.graphml": lambda: (
         b'<!DOCTYPE g [<!ENTITY a "'
