@@ -19,7 +19,7 @@ def tests(session: nox.Session) -> None:
 def oldest(session: nox.Session) -> None:
     """The oldest ones that pyproject.toml names."""
     oldest = ("--resolution", "lowest-direct", "-r", "pyproject.toml", "--extra", "test")
-    session.install("--compile-bytecode", *oldest)  # which reports what an old library would warn of
+    session.install("--compile-bytecode", *oldest)  # old libraries warn then, not in a test
     session.install("--no-deps", ".")
     session.run(*QUICK, *session.posargs)
 
