@@ -29,6 +29,9 @@ Nodes = Int[Array, "*shape"]
 LEFT_OUT = 1e-2
 MAX_DRAWS = 16
 
+#: Kinds of negatives that may begin at any node.
+ANYWHERE = ("uniform", "source", "listed")
+
 
 @partial(
     jax.tree_util.register_dataclass,

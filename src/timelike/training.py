@@ -97,14 +97,14 @@ def train(
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(state.points))
     bar = tqdm(
-        total=config.epochs,
+        total=config.last_epoch,
         initial=len(history),
         desc="training",
         unit="epoch",
         disable=None if progress is None else not progress,
     )
     with bar, note_signals() as caught:
-        while len(history) < config.epochs and bool(state.alive):
+        while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
             _show(bar, graph, history)
@@ -115,7 +115,9 @@ def train(
                 raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
             if caught:
                 saver.save(state, stack_history(history))
-                raise InterruptedTraining(saver.farewell(caught[0], len(history), config.epochs), finish())
+                raise InterruptedTraining(
+                    saver.farewell(caught[0], len(history), config.last_epoch), finish()
+                )
             saver.save_if_due(state, history, stack_history)
     saver.save(state, stack_history(history))
     return finish()

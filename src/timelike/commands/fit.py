@@ -55,10 +55,14 @@ class Fit:
 
     valid: Annotated[str | None, optional("FILE")] = None
     """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
-    nothing is learned from them."""
+    nothing is learned from them, unless with --refit."""
 
     valid_fraction: Annotated[float | None, optional("FLOAT")] = None
     """The share of EDGES to hold out for that; 0.1 if no --valid is given."""
+
+    refit: Annotated[Literal["yes", "no"] | None, optional("{yes,no}")] = None
+    """Whether to train again in the end, with the validation edges too; unless given: if they were held out
+    of EDGES, and these are not more than a million."""
 
     resume: bool = False
     """Continue an interrupted run, kept in the folder MODEL.checkpoint until it is done."""
@@ -152,6 +156,7 @@ class Fit:
             self.geometry,
             settings=settings,
             valid_fraction=fraction,
+            refit=None if self.refit is None else self.refit == "yes",
             checkpoint=Checkpointing(self._checkpoints / "run.safetensors"),
             **self.training.given,
         )
@@ -207,7 +212,8 @@ class Fit:
             "dim": embedding.model.manifold.dim,
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
-            "valid_edges": estimator.known_.num_edges - graph.num_edges,
+            "valid_edges": 0 if estimator.valid_ is None else len(estimator.valid_.positives),
+            "refit": "refit" in info,
             "epochs": len(embedding.history["loss"]),
             "best_epoch": info["best_epoch"],
             "selected_by": info["selected_by"],
@@ -216,9 +222,10 @@ class Fit:
         }
 
     def _print(self, found: dict[str, Any]) -> None:
+        held = f"{found['valid_edges']:,} held out for validation"
         print(
             f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned, "
-            f"{found['valid_edges']:,} held out for validation"
+            + (f"after {held}" if found["refit"] else held)
         )
         print(f"geometry       {found['reason']}")
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
