@@ -81,12 +81,12 @@ def test_a_process_that_cannot_be(given, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--num-processes", "2"], "--process-id need coordinator too"),
+        (["--num-processes", "2"], "--process-id need --coordinator too"),
         (
             ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
             "--tune is for one",
         ),
-        (["--ray", "0"], "--ray must be ≥ 1"),
+        (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
     ],
 )
 def test_mistakes_on_the_command_line(options, said, tmp_path, capsys):
