@@ -107,7 +107,9 @@ class ManyOptions:
             raise ValueError("--ray and --coordinator exclude each other; leave one out")
         if self.coordinator is None:
             if self.num_processes is not None or self.process_id is not None:
-                raise ValueError("--num-processes and --process-id need --coordinator too: HOST:PORT, or auto")
+                raise ValueError(
+                    "--num-processes and --process-id need --coordinator too: HOST:PORT, or auto"
+                )
             return None
         from timelike.many.processes import Place
 
