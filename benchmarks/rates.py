@@ -18,7 +18,7 @@ def rates() -> dict[str, Any]:
     """Device → where it was measured, and for each optimiser pairs (dimensions, examples per second)."""
     cpu, gpu = (json.loads((RESULTS / f"{name}.json").read_text()) for name in ("cpu", "h200"))
     big, many = cpu["big"], cpu["many"]
-    on_one = next(x for x in many["lines"] if x["unit"] == "examples/s" and x["details"]["processes"] == 1)
+    sgd, slower = big["lines"][0]["value"], many["lines"][-1]["value"]
     table = [(row["optimizer"], row["dim"], row["pairs_per_s"]) for row in gpu["table"]]
     made = {name: [[dim, round(rate)] for x, dim, rate in table if x == name] for name in ("sgd", "adam")}
     return {
@@ -26,8 +26,8 @@ def rates() -> dict[str, Any]:
             "machine": f"{big['machine']['cores']} cores ({big['machine']['cpu']})",
             "commands": [big["command"], many["command"]],
             "rates": {
-                "sgd": [[16, round(big["lines"][0]["value"])]],
-                "adam": [[on_one["details"]["dim"], round(on_one["value"])]],
+                "sgd": [[16, round(sgd)]],
+                "adam": [[16, round(sgd / slower)]],
             },
         },
         "h200": {"machine": gpu["machine"], "commands": gpu["commands"][1:], "rates": made},

@@ -13,7 +13,7 @@ from timelike.many.dealing import dealt, places
 from timelike.many.processes import Place
 from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
-from timelike.many.shards import own_nodes, rows_of, spread
+from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
 from timelike.many.train import train
 from timelike.sampling import _draws
 
@@ -50,6 +50,9 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
     whole = own_edges(file, lambda nodes: (0, nodes))
     parts = [own_edges(file, lambda nodes, i=i: (i * nodes // 2, (i + 1) * nodes // 2)) for i in range(2)]
     np.testing.assert_array_equal(np.concatenate([part.pairs for part in parts]), whole.pairs)
+    half = whole.num_nodes // 2
+    sums = [edge_sum(parts[0], 0, half), edge_sum(parts[1], half, whole.num_nodes)]
+    assert sum(sums) % 2**31 == edge_sum(whole, 0, whole.num_nodes)
     again = tl.read(file)
     assert whole.num_edges == again.num_edges
     mesh = mesh_of_all()
@@ -81,12 +84,12 @@ def test_a_process_that_cannot_be(given, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--num-processes", "2"], "--process-id need coordinator too"),
+        (["--num-processes", "2"], "--process-id need --coordinator too"),
         (
             ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
             "--tune is for one",
         ),
-        (["--ray", "0"], "--ray must be ≥ 1"),
+        (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
     ],
 )
 def test_mistakes_on_the_command_line(options, said, tmp_path, capsys):

@@ -101,11 +101,15 @@ class ManyOptions:
     @property
     def place(self) -> Place | None:
         """Which process this is; None if there is one only."""
-        if self.ray is not None and (self.ray < 1 or self.coordinator is not None):
-            raise ValueError("ray must be ≥ 1, and finds coordinator, num_processes and process_id itself")
+        if self.ray is not None and self.ray < 1:
+            raise ValueError(f"ray is {self.ray}; it must be ≥ 1")
+        if self.ray is not None and self.coordinator is not None:
+            raise ValueError("--ray and --coordinator exclude each other; leave one out")
         if self.coordinator is None:
             if self.num_processes is not None or self.process_id is not None:
-                raise ValueError("num_processes and process_id need coordinator too: HOST:PORT, or auto")
+                raise ValueError(
+                    "--num-processes and --process-id need --coordinator too: HOST:PORT, or auto"
+                )
             return None
         from timelike.many.processes import Place
 

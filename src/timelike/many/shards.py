@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array, Bool, Int, Key
 
 from timelike.engine import Blocks, Plan
-from timelike.graph import MOST_EDGES, DiGraph
+from timelike.graph import MOST_EDGES, PIECE, DiGraph
 from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.sampling import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.shuffle import Shuffle, at, below_at
@@ -148,6 +148,18 @@ def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
         draws=_draws(degrees.astype(float), mine.num_nodes, num_edges, plan.negatives),
         batch=Blocks.of(plan, math.prod(Shuffle.grid(num_edges))).batch,
     )
+
+
+def edge_sum(graph: DiGraph, first: int, last: int) -> int:
+    """A checksum of the edges that leave nodes first … last − 1: a sum, so that those of parts add up."""
+    start, end = np.searchsorted(graph.sources, [first, last])
+    total = 0
+    for i in range(start, end, PIECE):
+        part = slice(i, min(i + PIECE, end))
+        hashes = graph.sources[part].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        hashes = (hashes ^ graph.targets[part].astype(np.uint64)) * np.uint64(0xBF58476D1CE4E5B9)
+        total += int(np.sum(hashes >> np.uint64(33)))
+    return total % 2**31
 
 
 def over(mesh: Mesh, local: np.ndarray) -> Array:

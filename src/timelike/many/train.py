@@ -20,7 +20,7 @@ from timelike.graph import DiGraph
 from timelike.many.dealing import places
 from timelike.many.keeping import Keeper, as_lists
 from timelike.many.run import Runner, collect, mesh_of_all, spread_pairs, start
-from timelike.many.shards import over_processes, rows_of, spread
+from timelike.many.shards import edge_sum, over_processes, own_nodes, rows_of, spread
 from timelike.model import Model
 from timelike.names import Names
 from timelike.signals import note_signals
@@ -99,7 +99,7 @@ class Run:
         self.keeper = None
         self.saved = time.monotonic()
         if checkpoint is not None:
-            self.keeper = Keeper(checkpoint, self._settings())
+            self.keeper = Keeper(checkpoint, self._settings(dealt))
             self._resume()
 
     def finish(self, names: Names | None, progress: bool | None) -> Embedding | None:
@@ -159,10 +159,12 @@ class Run:
             done = f"stopped in epoch {len(self.history) + 1} of {self.config.epochs}; {kept}"
             raise InterruptedTraining(f"{caught[0] if caught else 'another process'}: {done}", None)
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, dealt: DiGraph) -> dict[str, Any]:
         """What must be the same for a checkpoint to be continued; the number of processes need not."""
         edges = self.runner.edges
+        own = own_nodes(self.runner.mesh, edges.rows)
         learned = {"model": repr(self.model), "nodes": self.nodes, "edges": edges.num_edges}
+        learned["sum of edges"] = int(over_processes(edge_sum(dealt, *own)).sum() % 2**31)
         return {**self.config.to_dict(), **learned, "selected by": self.plan.select}
 
     def _arrays(self) -> dict[str, jax.Array]:
