@@ -9,11 +9,22 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import average_precision_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from timelike import Config, DiGraph, LabelledPairs, Model, Negatives, Settings, SpacetimeEmbedding, sweep
+from timelike import (
+    Config,
+    DiGraph,
+    LabelledPairs,
+    Model,
+    Negatives,
+    Settings,
+    SpacetimeEmbedding,
+    evaluate,
+    sweep,
+    train,
+)
 from timelike.auto import Task, candidates, choose, explain
 from timelike.datasets import cycle, duplication_divergence
 from timelike.given import read_graph
-from timelike.likelihoods import LIKELIHOODS, LawLucas, TripleFermiDirac
+from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.recipes import recipe, variations
 from timelike.splits import split_edges
@@ -29,8 +40,16 @@ GENES = [
 ]
 
 
-#: A learning rate and a likelihood, so that no variations of the recipe are tried: one run, quickly compiled.
-PLAIN = {"dim": 3, "epochs": 20, "learning_rate": 0.03, "likelihood": TripleFermiDirac(), "progress": False}
+#: A learning rate and a likelihood, so that nothing else is tried, and it is not trained again: one run,
+#: quickly compiled.
+PLAIN = {
+    "dim": 3,
+    "epochs": 20,
+    "learning_rate": 0.03,
+    "likelihood": TripleFermiDirac(),
+    "refit": False,
+    "progress": False,
+}
 
 
 def small(geometry="minkowski", **settings) -> SpacetimeEmbedding:
@@ -191,7 +210,7 @@ def test_the_best_of_a_few_is_kept(fitted):
     def plain(name: str):
         return Model(MANIFOLDS[name](3), TripleFermiDirac()), config
 
-    task = Task(fitted.graph_, fitted.valid_, lambda model, config: {}, 1, None, False)
+    task = Task(fitted.graph_, fitted.valid_, lambda name, model, config: [], 1, None, False)
     found = choose(["minkowski", "euclidean"], plain, task)
     scores = {row["geometry"]: row["valid_ap"] for row in found.tried}
     assert found.geometry == max(scores, key=scores.get)
@@ -256,43 +275,20 @@ def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_pa
     settings = {**PLAIN, "likelihood": None, "seeds": 2, "checkpoint": tmp_path / "run.ckpt"}
     several = SpacetimeEmbedding("minkowski", **settings).fit(graph)
     best = several.embedding_.info
+    training = ("learning_rate", "init_scale", "anneal")
     assert best["config"]["learning_rate"] == 0.03  # as given, so only the likelihood varies
-    grid = variations(*recipe("minkowski", 3), graph)
-    rows = sweep(
-        several.graph_,
-        recipe("minkowski", 3)[0],
-        Config(**{**best["config"], "negatives": Negatives(uniform=4), "seed": 0}),
-        {name: values for name, values in grid.items() if name != "learning_rate"},
-        seeds=2,
-        valid=several.valid_,
-        progress=False,
-    ).rows
+    runs = [
+        {name: value for name, value in run.items() if name not in training} | {"seed": seed}
+        for run in variations("minkowski", *recipe("minkowski", 3), graph)
+        for seed in range(2)
+    ]
+    config = Config(**{**best["config"], "negatives": Negatives(uniform=4), "seed": 0})
+    model = recipe("minkowski", 3)[0]
+    rows = sweep(several.graph_, model, config, runs, valid=several.valid_, progress=False).rows
     assert best["valid_ap"] == pytest.approx(max(row["valid_ap"] for row in rows))
     assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]
     again = SpacetimeEmbedding("minkowski", **settings).fit(graph)  # nothing left to train
     np.testing.assert_array_equal(several.embedding_.points, again.embedding_.points)
-
-
-# Recipes
-
-
-@pytest.mark.parametrize("geometry", MANIFOLDS)
-def test_there_is_a_recipe_for_every_geometry(geometry):
-    assert recipe(geometry, 4)[0].manifold.dim == 4
-    assert recipe(geometry, 4, LawLucas())[0].likelihood == LawLucas()
-    for name, kind in LIKELIHOODS.items():
-        assert type(recipe(geometry, 4, name)[0].likelihood) is type(kind())
-
-
-def test_large_graphs_get_large_batches_and_few_epochs():
-    nodes = np.arange(2 * 10**6)
-    large = DiGraph.from_arrays(nodes, nodes[::-1])
-    model, config = recipe("minkowski", 4, graph=large)
-    assert (config.batch_size, config.optimizer) == (4096, "adam")
-    assert config.burn_in < config.epochs <= 20
-    assert variations(model, config, large) == {}
-    _, config = recipe("minkowski", 4, graph=cycle(10))
-    assert (config.batch_size, config.epochs, config.optimizer) == (16, 150, "sgd")
 
 
 def test_what_is_given_overrides_the_recipe(genes):
@@ -351,6 +347,34 @@ def test_predicted_edges_are_not_known(graph, fitted):
     assert len(fitted.most_similar(node, 3)) == 3
 
 
+def test_validation_edges_are_learned_in_the_end(graph, fitted, tmp_path):
+    """With the epoch, the calibration and the threshold that they gave while they were held out."""
+    again = small(refit=True).fit(graph)
+    info, before = again.embedding_.info, fitted.embedding_
+    assert again.graph_.num_edges == again.known_.num_edges == graph.num_edges
+    assert again.trained_on_.before.num_edges == fitted.graph_.num_edges
+    config = Config(20, 32, 0.03, burn_in=2, until=info["best_epoch"])
+    expected = train(graph, before.model, config, progress=False)
+    np.testing.assert_array_equal(again.embedding_.points, expected.points)
+    assert (info["valid_ap"], again.embedding_.calibration) == (before.info["valid_ap"], before.calibration)
+    np.testing.assert_array_equal(again.embedding_.history["valid_ap"], before.history["valid_ap"])
+    pairs = fitted.valid_
+    found, held = (evaluate(x, pairs, valid=pairs) for x in (again.embedding_, before))
+    assert found.threshold == held.threshold
+    assert found.threshold_from == "best F1 on validation pairs, before they were learned"
+    again.save(tmp_path / "model")
+    loaded = SpacetimeEmbedding.load(tmp_path / "model")
+    assert loaded.trained_on_.before.num_edges == fitted.graph_.num_edges
+    assert loaded.embedding_.info == info
+
+
+def test_given_validation_edges_are_learned_only_if_asked_for(graph):
+    split = split_edges(graph, 0.1, 0)
+    assert "refit" not in small(refit=None).fit(split.train, valid=split.valid).embedding_.info
+    found = small(refit=True).fit(split.train, valid=split.valid)
+    assert found.embedding_.info["refit"]["edges"] == found.graph_.num_edges == graph.num_edges
+
+
 def test_new_nodes_are_folded_in_and_their_edges_known(genes):
     grown = clone(genes).fit(GENES)
     points = grown.embedding_.points
@@ -400,6 +424,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "seed": 3,
         "seeds": 2,
         "valid_fraction": 0.2,
+        "refit": True,
         "calibrate": False,
         "progress": False,
         "settings": Settings(numbers={"tau1": 0.5}),

@@ -21,7 +21,10 @@ NEGATIVES: tuple[dict[str, Any], ...] = (
     {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
 )
 #: Settings are drawn between their value at the start over, and times, this factor.
-FACTORS = {"learning_rate": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4, "beta": 2, "circumference": 2}
+FACTORS = {
+    **{"learning_rate": 4, "init_scale": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4},
+    **{"beta": 2, "circumference": 2},
+}
 #: Those that may begin at 0, and those that go one way: drawn between these.
 RANGES = {"r": (-0.05, 0.15), "anneal": (1.0, 4.0)}
 

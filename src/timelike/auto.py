@@ -1,7 +1,11 @@
-"""Try a few geometries and keep the one that tells held-out edges from non-edges best."""
+"""Try a few geometries and keep the one that tells held-out edges from non-edges best.
+
+Then nothing that is known need be left out: `refit` trains it again, with the validation edges.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,9 +14,10 @@ from timelike.checkpoint import Checkpointing, beside
 from timelike.config import Config
 from timelike.describe import SYMMETRIC, Description
 from timelike.embedding import Embedding
-from timelike.evaluation import LabelledPairs
+from timelike.evaluation import LabelledPairs, best_threshold
 from timelike.graph import DiGraph
 from timelike.model import Model
+from timelike.replay import config_of
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 
@@ -20,7 +25,7 @@ from timelike.training import DivergedError, train
 MOST_EDGES = 10**6
 
 Recipe = Callable[[str], tuple[Model, Config]]
-Grid = dict[str, list[float]]
+Runs = list[dict[str, float]]
 
 
 class Task(NamedTuple):
@@ -28,7 +33,7 @@ class Task(NamedTuple):
 
     graph: DiGraph
     valid: LabelledPairs | None
-    vary: Callable[[Model, Config], Grid]
+    vary: Callable[[str, Model, Config], Runs]
     seeds: int
     checkpoint: Checkpointing | str | os.PathLike | None
     progress: bool | None
@@ -58,7 +63,8 @@ def choose(names: list[str], recipe: Recipe, task: Task) -> Choice:
     for name in names:
         model, config = recipe(name)
         try:
-            embedding = _train(model, config, task, name if len(names) > 1 else "")
+            runs = [] if task.valid is None else task.vary(name, model, config)
+            embedding = _train(model, config, task, runs, name if len(names) > 1 else "")
         except DivergedError:
             if name == names[-1] and best is None:
                 raise
@@ -83,20 +89,41 @@ def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
     return f"{geometry}: best validation AP of {', '.join(scores)}; from the graph alone: {why}"
 
 
-def _train(model: Model, config: Config, task: Task, name: str) -> Embedding:
-    """The best of all seeds and variations, in one program."""
-    grid = task.vary(model, config) if task.valid is not None else {}
+def refit(
+    embedding: Embedding,
+    graph: DiGraph,
+    valid: LabelledPairs,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
+    progress: bool | None = None,
+) -> Embedding:
+    """The same run on `graph`, validation edges included, until the epoch that they chose.
+
+    Score, calibration and history stay those of the run that was validated, and so does the threshold that
+    its validation pairs give, kept in `info["refit"]`: an edge that was learned tells nothing about these.
+    """
+    last = int(embedding.info["best_epoch"])
+    config = dataclasses.replace(config_of(embedding.info), until=last, select="last", patience=None)
+    again = train(graph, embedding.model, config, checkpoint=beside(checkpoint, ["refit"]), progress=progress)
+    threshold, _ = best_threshold(embedding, valid)
+    found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold}
+    return dataclasses.replace(
+        embedding, model=again.model, points=again.points, info={**embedding.info, "refit": found}
+    )
+
+
+def _train(model: Model, config: Config, task: Task, runs: Runs, name: str) -> Embedding:
+    """The best of all seeds and runs, in one program."""
     checkpoint = beside(task.checkpoint, [name] * bool(name))
-    if not grid and task.seeds == 1:
+    if not runs and task.seeds == 1:
         return train(
             task.graph, model, config, valid=task.valid, checkpoint=checkpoint, progress=task.progress
         )
+    seeds = range(config.seed, config.seed + task.seeds)
     return sweep(
         task.graph,
         model,
         config,
-        grid,
-        task.seeds,
+        [{**run, "seed": seed} for run in runs or [{}] for seed in seeds],
         valid=task.valid,
         checkpoint=checkpoint,
         progress=task.progress,

@@ -47,14 +47,17 @@ class Config:
     select: str = "valid"
     #: Stop after this many epochs without a better score; None: never.
     patience: int | None = None
+    #: End after this epoch, with the learning rate of all `epochs`; None: run them all.
+    until: int | None = None
     #: Numbers of the model to learn with the points: "tau1", "alpha", "circumference", …
     learn: tuple[str, ...] = ()
     #: All randomness comes from this number.
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in {"epochs": 1, "batch_size": 1, "burn_in": 0, "seed": 0, "patience": 1}.items():
-            if not (name == "patience" and self.patience is None):
+        least_of = {"epochs": 1, "batch_size": 1, "burn_in": 0, "seed": 0, "patience": 1, "until": 1}
+        for name, least in least_of.items():
+            if not (name in ("patience", "until") and getattr(self, name) is None):
                 value = whole_number(f"Config: {name}", getattr(self, name), least, 2**31 - 1)
                 object.__setattr__(self, name, value)
         for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
@@ -70,6 +73,11 @@ class Config:
         object.__setattr__(self, "learn", tuple(self.learn))
         if not isinstance(self.negatives, Negatives):
             raise TypeError(f"Config: negatives is {self.negatives!r}; it must be a Negatives(…)")
+
+    @property
+    def last_epoch(self) -> int:
+        """The one after which the run ends, if nothing stops it before."""
+        return self.epochs if self.until is None else min(self.until, self.epochs)
 
     def plan(self, has_valid: bool, has_test: bool) -> Plan:
         """The part that is fixed when an epoch is compiled."""

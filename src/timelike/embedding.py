@@ -18,6 +18,7 @@ from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
+from timelike.sampling import ANYWHERE
 from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Embedding:
         return self._top(node, k, exclude, incoming=False)
 
     def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
-        """The k likeliest edges into a node, best first; not those of the graph `exclude`."""
+        """The k likeliest edges into a node, best first; not those of `exclude`, nor any from `strangers`."""
         return self._top(node, k, exclude, incoming=True)
 
     def top_edges(
@@ -116,15 +117,19 @@ class Embedding:
     ) -> list[Prediction]:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
-        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name
-        the nodes that edges may leave and enter, such as the regulators of a gene network; None: any.
+        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name the
+        nodes that edges may leave and enter, such as the regulators of a gene network; None: any, but
+        `strangers` as sources.
         """
         k = whole_number("k", k, 1)
         ends = [
             None if given is None else np.array([self._number(node) for node in given], np.int64)
             for given in (sources, targets)
         ]
-        found = predict.best_pairs(self.ranker, self._columns, k, self._known(exclude), *ends)
+        known = self._known(exclude)
+        if sources is None and len(strangers := self.strangers(known)):
+            ends[0] = np.delete(np.arange(len(self.points)), strangers)
+        found = predict.best_pairs(self.ranker, self._columns, k, known, *ends)
         return self._predictions(*found)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
@@ -136,6 +141,17 @@ class Embedding:
         squares = np.asarray(predict.squared_distances(self.model.manifold, self._columns, number))
         best = predict.best_of(-squares, k, np.array([number]))
         return [Neighbour(self.name(i), float(np.sqrt(squares[i]))) for i in best]
+
+    def strangers(self, known: DiGraph | None) -> np.ndarray:
+        """Nodes of which training has not seen what they point to: no edge in `known`, nor a non-edge.
+
+        There are none, unless all non-edges were drawn from nodes with edges, as to learn
+        which genes a regulator regulates. What such a model says of edges from other nodes is a guess.
+        """
+        drawn = self.info.get("config", {}).get("negatives", {})
+        if known is None or not drawn or any(drawn.get(kind) for kind in ANYWHERE):
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(np.diff(known.row_starts) == 0)
 
     def calibrated(self, valid: LabelledPairs, ratio: float | None = None) -> Embedding:
         """The same embedding with probabilities calibrated on validation pairs (Platt scaling).
@@ -233,6 +249,7 @@ class Embedding:
         if known is not None:
             ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
             without = np.append(ends[1][ends[0] == number], number)
+            without = np.append(without, self.strangers(known)) if incoming else without
         best, scores = predict.best_of_node(self.ranker, self._columns, number, k, without, incoming)
         here = np.full(best.size, number)
         sources, targets = (best, here) if incoming else (here, best)

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
+from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.objective import batch_loss, total_loss
@@ -127,8 +129,7 @@ class Report(NamedTuple):
 
 def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
-    points = jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
+    points = init_points(numbers, num_nodes)
     reals = reals_of(numbers.model, plan.learn)
     return State(
         points=points,
@@ -141,6 +142,12 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
         best_epoch=jnp.zeros((), jnp.int32),
         alive=jnp.ones((), bool),
     )
+
+
+def init_points(numbers: Numbers, num_nodes: int) -> Float[Array, "nodes ambient"]:
+    """Points in a small patch around the origin, each from a key of its own."""
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
+    return jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
 
 
 def compiled(epoch: Callable, donated: int = 2) -> Any:
@@ -202,6 +209,15 @@ def _moved(plan: Plan, carry: Carry, state: State) -> State:
     return state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
 
 
+def in_epoch(numbers: Numbers, epoch: Int[Array, ""], dtype: Any) -> tuple[Key[Array, ""], Step, Model]:
+    """The key, the step and the annealed model of an epoch."""
+    key = jax.random.fold_in(jax.random.key(numbers.seed), epoch + 1)
+    done = epoch.astype(dtype)
+    rate = numbers.learning_rate * schedule(done, numbers.epochs, numbers.burn_in, numbers.final_rate)
+    heat = heating(done, numbers.epochs, numbers.anneal).astype(dtype)
+    return key, Step(rate.astype(dtype), numbers.clip), with_scaled(numbers.model, "tau", heat)
+
+
 def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
     """The first few nodes whose points are not finite, then −1."""
     nodes, none = jnp.arange(finite.shape[0]), finite.shape[0]
@@ -238,7 +254,7 @@ class Tally(NamedTuple):
     loss: Float[Array, ""]
     saturated: Float[Array, ""]
     gradient_norm: Float[Array, ""]
-    left_out: Int[Array, ""]
+    pairs: Int[Array, ""]
     rows: Float[Array, ""]
     rejected: Int[Array, ""]
 
@@ -254,31 +270,48 @@ def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array,
         scores = log_probs(model, points, pairs.sources, pairs.targets)
         return average_precision_on_device(scores, pairs.labels)
 
-    pairs = jnp.asarray(float(num_edges) * (1 + plan.negatives.total), points.dtype)
+    pairs = num_edges * (1 + plan.negatives.total)
+    left_out = jnp.asarray(np.array(pairs).astype(np.int32)) - tally.pairs  # right though both may wrap round
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,
-        saturated=tally.saturated / (pairs - tally.left_out.astype(points.dtype)),
+        saturated=tally.saturated / (float(pairs) - left_out.astype(points.dtype)),
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
         rejected=tally.rejected,
-        left_out=tally.left_out,
+        left_out=left_out,
         valid_ap=score(data.valid),
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
     )
 
 
+class Blocks(NamedTuple):
+    """How an epoch is cut: edges in a step, blocks, steps in a block, and how its loop is compiled."""
+
+    batch: int
+    blocks: int
+    per_block: int
+    short: bool
+    unroll: int
+
+    @classmethod
+    def of(cls, plan: Plan, size: int) -> Blocks:
+        """For so many edges, with the padding of their shuffle."""
+        pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
+        steps = -(-size // batch)
+        blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
+        short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
+        unroll = 2 if short and steps >= MANY_STEPS else 1
+        return cls(batch, blocks, unroll * -(-steps // (unroll * blocks)), short, unroll)
+
+
 def sweep_edges(
     plan: Plan, numbers: Numbers, table: EdgeTable, epoch: Array, carry: Carry, part: Array | int = 0
 ) -> tuple[Carry, Tally]:
     """All steps of an epoch, or of one part of its edges: what they carry on, and what they add up."""
-    key = jax.random.fold_in(jax.random.key(numbers.seed), epoch + 1)
+    key, step, warm = in_epoch(numbers, epoch, numbers.learning_rate.dtype)
     key = key if isinstance(part, int) else _key_of_part(key, part)
-    progress = epoch.astype(numbers.learning_rate.dtype)
-    rate = numbers.learning_rate * schedule(progress, numbers.epochs, numbers.burn_in, numbers.final_rate)
-    heat = heating(progress, numbers.epochs, numbers.anneal)
-    warm = with_scaled(numbers.model, "tau", heat)
-    return _sweep_edges(plan, warm, table, Step(rate, numbers.clip), key, carry)
+    return _sweep_edges(plan, warm, table, step, key, carry)
 
 
 def _key_of_part(key: Array, part: Array) -> Array:
@@ -292,12 +325,7 @@ def _sweep_edges(
 ) -> tuple[Carry, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
-    pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
-    steps = -(-shuffle.size // batch)
-    blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
-    short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
-    unroll = 2 if short and steps >= MANY_STEPS else 1
-    per_block = unroll * -(-steps // (unroll * blocks))
+    batch, blocks, per_block, short, unroll = Blocks.of(plan, shuffle.size)
     dtype = carry[0].dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
     take = partial(_step, plan, model, step)
@@ -316,9 +344,9 @@ def _sweep_edges(
         carry, (log_likelihoods, norms) = jax.lax.scan(take, carry, (nodes, weights, first), unroll=unroll)
         return carry, Tally(
             loss=-jnp.sum(weights * log_likelihoods),
-            saturated=jnp.sum(use & _saturated(log_likelihoods), dtype=dtype),
+            saturated=jnp.sum(use & saturated(log_likelihoods), dtype=dtype),
             gradient_norm=jnp.nansum(norms),
-            left_out=pairs * jnp.sum(ids < table.count, dtype=jnp.int32) - jnp.sum(use, dtype=jnp.int32),
+            pairs=jnp.sum(use, dtype=jnp.int32),
             rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
             rejected=examples.rejected,
         )
@@ -327,7 +355,7 @@ def _sweep_edges(
     return carry, jax.tree.map(jnp.sum, tallies)
 
 
-def _saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
+def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
     """Whether F ≥ 1 − `SATURATION`: seen from log F of the positives and log(1 − F) of the rest."""
     positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
     full = log_likelihoods >= jnp.log1p(-SATURATION)
@@ -351,13 +379,31 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
             model.manifold, plan.transformation(), step, points, covectors, optimizer
         )
         return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
+    (points, optimizer, slots), norms = move_rows(
+        plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
+    )
+    return (points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+def move_rows(
+    plan: Plan,
+    manifold: Manifold,
+    step: Step,
+    tables: tuple[Array, Any, Array],
+    nodes: Int[Array, "rows"],
+    rows: Float[Array, "rows ambient"],
+    covectors: Float[Array, "rows ambient"],
+    first: Int[Array, "rows"] | None = None,
+) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
+    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
+    points, optimizer, slots = tables
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
     rows = rows if own.shape[0] < points.shape[0] else points
     new_rows, new_state, norms = update_rows(
-        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
+        manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    carry = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), learned, slots)
-    return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
+    tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
+    return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
 
 
 def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
+from timelike._struct import numbers_of
 from timelike.calibration import log_odds
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
@@ -25,14 +26,19 @@ from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
-from timelike.recipes import check_geometry, shortened, variations
+from timelike.recipes import SWEPT_OF_CONFIG, check_geometry, negatives_like, shortened, variations
 from timelike.sampling import Negatives
 from timelike.settings import Settings, as_settings
 from timelike.splits import Split
 from timelike.trained_on import TrainedOn
+from timelike.training import DivergedError
 
 if TYPE_CHECKING:
     import polars
+
+
+#: What trains candidates (by name, with their recipes, for a task) and keeps the best.
+Choose = Callable[[list[str], auto.Recipe, auto.Task], auto.Choice]
 
 
 class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
@@ -46,21 +52,24 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     what is not given here
     dim             dimensions, time included; None: 10
     epochs, batch_size, learning_rate
-                    None: as `timelike.recipes.recipe` says for this geometry and graph. Without a learning
-                    rate a small graph gets a few, with a few temperatures, in one program: the best by
-                    validation is kept
-    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4
+                    None: as `timelike.recipes.recipe` says for this geometry and graph. On a small graph
+                    the settings of `timelike.portfolio` that do not touch what is given are tried too, in
+                    one program: the best by validation is kept
+    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4, of the kind
+                    that those of validation are
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
                     the seed and the geometry and to calibrate the probabilities; none if that were fewer
                     than ten edges
+    refit           whether to train again in the end, with the validation edges, for as many epochs as they
+                    chose; None: if they were held out here, and the graph is not large
     calibrate       whether to calibrate
     checkpoint      a file to keep the run in and to resume from; with several runs, a file for each
     progress        a bar on stderr; None: if it is a terminal
 
     Learned: `embedding_` (an `Embedding`), `geometry_` and `reason_` (the choice, and why), `candidates_`
-    (what was tried: geometry, valid_ap, status), `trained_on_` and its parts `graph_` (the training edges),
-    `valid_` (held-out pairs or None) and `known_` (training and held-out edges: what `top_…` leaves out).
+    (what was tried: geometry, valid_ap, status), `trained_on_` and its parts `graph_` (the edges that were
+    learned), `valid_` (validation pairs or None) and `known_` (the edges of both: what `top_…` leaves out).
     """
 
     def __init__(
@@ -77,6 +86,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         seed: int = 0,
         seeds: int = 1,
         valid_fraction: float = 0.1,
+        refit: bool | None = None,
         calibrate: bool = True,
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
@@ -92,6 +102,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.seeds = seeds
         self.valid_fraction = valid_fraction
+        self.refit = refit
         self.calibrate = calibrate
         self.checkpoint = checkpoint
         self.progress = progress
@@ -103,6 +114,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         validate on instead of held-out edges: `LabelledPairs`, or edges, to which non-edges are drawn.
         `y` is not looked at.
         """
+        return self.fit_by(auto.choose, graph, valid)
+
+    def fit_by(self, choose: Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
+        """The same, where `choose` trains the candidates and says which is best, as `auto.choose` does."""
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
         settings = as_settings(self.settings)
@@ -124,12 +139,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         task = auto.Task(
             self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
         )
-        self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
+        self.geometry_, embedding, self.candidates_ = choose(
+            names, lambda geometry: recipe_of(self, geometry, self.graph_, self.valid_), task
+        )
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
         if settings.score == "best" and self.valid_ is not None:
             embedding = embedding.rescored(self.valid_)
         if self.calibrate and self.valid_ is not None:
             embedding = embedding.calibrated(self.valid_)
+        if self.valid_ is not None and self._refits(given=valid is not None):
+            embedding = self._refitted(embedding, known, task)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
         self.embedding_ = dataclasses.replace(embedding, info={**embedding.info, **about})
         return self
@@ -265,32 +284,60 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
         return self.trained_on_
 
-    def _recipe(self, geometry: str) -> tuple[Model, Config]:
-        """The recipe, changed by the settings and by what was given."""
-        settings = as_settings(self.settings)
-        model, config = settings.build(self.graph_, geometry, self.dim, self.likelihood)
-        config = shortened(config, None if self.epochs is None else whole_number("epochs", self.epochs, 1))
-        kinds = self.negatives
-        given: dict[str, Any] = {
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "negatives": Negatives(uniform=kinds) if isinstance(kinds, int) else kinds,
-            "seed": self.seed,
-        }
-        return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
-
-    def _variations(self, model: Model, config: Config) -> dict[str, list[float]]:
+    def _variations(self, geometry: str, model: Model, config: Config) -> auto.Runs:
         """Those of the recipe that do not touch what was given."""
-        grid = variations(model, config, self.graph_)
         settings = as_settings(self.settings)
         fixed = {*settings.numbers, *settings.training}
-        fixed |= set() if self.learning_rate is None else {"learning_rate"}
-        if isinstance(self.likelihood, Likelihood):
-            fixed |= {"tau", "tau1", "tau2", "alpha"}
-        return {name: values for name, values in grid.items() if name not in fixed}
+        fixed |= set() if self.learning_rate is None else {*SWEPT_OF_CONFIG}
+        fixed |= {*numbers_of(model)} if isinstance(self.likelihood, Likelihood) else set()
+        runs: auto.Runs = []
+        for run in variations(geometry, model, config, self.graph_):
+            left = {name: value for name, value in run.items() if name not in fixed}
+            runs += [left] * (left not in runs and bool(left))
+        return runs if len(runs) > 1 else []
+
+    def _refits(self, given: bool) -> bool:
+        if self.refit is not None:
+            return self.refit
+        return not given and self.graph_.num_edges <= auto.MOST_EDGES
+
+    def _refitted(self, embedding: Embedding, known: DiGraph, task: auto.Task) -> Embedding:
+        """Trained again with the validation edges, which are training edges from now."""
+        assert task.valid is not None
+        missing = task.valid.positives[~known.has_edges(*task.valid.positives.T)]
+        if len(missing):
+            weights = None if known.weights is None else np.ones(len(missing), np.float32)
+            known = known.with_edges(missing, weights=weights)
+        try:
+            embedding = auto.refit(embedding, known, task.valid, task.checkpoint, task.progress)
+        except DivergedError as error:
+            self.reason_ += f"; not trained again with the validation edges: {error}"
+            return embedding
+        self.trained_on_ = TrainedOn(known, task.valid)
+        return embedding
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         return tags
+
+
+def recipe_of(
+    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, valid: LabelledPairs | None = None
+) -> tuple[Model, Config]:
+    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
+    settings = as_settings(estimator.settings)
+    model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
+    epochs, kinds = estimator.epochs, estimator.negatives
+    config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
+    kinds = Negatives(uniform=kinds) if isinstance(kinds, int) else kinds
+    if kinds is None and not settings.negatives and valid is not None:
+        kinds = negatives_like(valid, graph)
+    given: dict[str, Any] = {
+        "batch_size": estimator.batch_size,
+        "learning_rate": estimator.learning_rate,
+        "negatives": kinds,
+        "seed": estimator.seed,
+    }
+    return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})

@@ -40,6 +40,19 @@ class LabelledPairs(NamedTuple):
         labels = np.arange(len(both)) < len(known)
         return cls(jnp.asarray(both[:, 0]), jnp.asarray(both[:, 1]), jnp.asarray(labels))
 
+    @property
+    def positives(self) -> np.ndarray:
+        """The edges, an (n, 2) array."""
+        return self._pairs(np.asarray(self.labels))
+
+    @property
+    def negatives(self) -> np.ndarray:
+        """The non-edges, an (m, 2) array."""
+        return self._pairs(~np.asarray(self.labels))
+
+    def _pairs(self, chosen: np.ndarray) -> np.ndarray:
+        return np.stack([np.asarray(self.sources), np.asarray(self.targets)], axis=1)[chosen]
+
 
 def log_probs(
     model: Model, points: Float[Array, "nodes ambient"], sources: Array, targets: Array
@@ -111,12 +124,15 @@ def evaluate(
     *,
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
+    validated: Any = None,
 ) -> Evaluation:
     """Score an `Embedding`, a baseline or any `Scorer` on the test pairs of a split, or on given pairs.
 
-    The threshold of F1 is the best one on the validation pairs: those of the split, or `valid`.
-    Without any it is the probability ½ (for a baseline, which has no probabilities: none). The
-    direction of an edge is tested where its reverse is no edge of `known` (of the split's graph).
+    The threshold of F1 is the best one on the validation pairs: those of the split, or `valid`. A scorer that
+    has learned from these since cannot tell: it is that of the scorer before, `validated`; an embedding that
+    was trained again remembers it. Without validation pairs it is the probability ½ (for a baseline, which
+    has no probabilities: none). The direction of an edge is tested where its reverse is no edge of `known`
+    (of the split's graph).
     """
     if not isinstance(pairs, LabelledPairs):
         from timelike.splits import Split  # which is made of LabelledPairs
@@ -133,7 +149,7 @@ def evaluate(
         )
     scores = score_pairs(scorer, pairs.sources, pairs.targets)
     likely = hasattr(scorer, "log_prob")
-    threshold, threshold_from = _threshold(scorer, valid)
+    threshold, threshold_from = best_threshold(scorer if validated is None else validated, valid)
     positives, negatives = scores[labels], scores[~labels]
     return Evaluation(
         average_precision=metrics.average_precision(scores, labels),
@@ -174,8 +190,11 @@ def same_nodes(scorer: Any, graph: DiGraph) -> None:
         )
 
 
-def _threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
+def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
     """A threshold on the scores, and a word on where it comes from."""
+    learned = getattr(scorer, "info", {}).get("refit")
+    if learned is not None:
+        return learned["threshold"], "best F1 on validation pairs, before they were learned"
     if valid is not None and len(valid.labels):
         scores = score_pairs(scorer, valid.sources, valid.targets)
         return metrics.best_f1_threshold(scores, np.asarray(valid.labels)), "best F1 on validation pairs"

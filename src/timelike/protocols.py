@@ -78,6 +78,18 @@ def degree_matched(ask: Request) -> np.ndarray:
     return _draw_again("degree", ask, pairs, propose)
 
 
+def inner(ask: Request) -> np.ndarray:
+    """A node that has edges to others, each as often, with any node: a regulator and a gene."""
+    graph = ask.graph
+    sources = np.unique(graph.sources)
+
+    def propose(count: int) -> np.ndarray:
+        chosen = ask.rng.choice(sources, count)
+        return np.stack([chosen, ask.rng.integers(0, graph.num_nodes, count, dtype=np.int32)], axis=1)
+
+    return _draw_again("inner", ask, len(sources) * (graph.num_nodes - 1), propose)
+
+
 def corrupt_target(ask: Request) -> np.ndarray:
     """The edge with another target."""
     return _replace_targets("corrupt-target", "points to", ask)
@@ -119,6 +131,7 @@ def listed_non_edges(ask: Request) -> np.ndarray:
 PROTOCOLS: dict[str, Callable[[Request], np.ndarray]] = {
     "uniform": uniform,
     "listed": listed_non_edges,
+    "inner": inner,
     "corrupt-target": corrupt_target,
     "corrupt-source": corrupt_source,
     "reversed": reversed_edges,

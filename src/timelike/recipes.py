@@ -1,6 +1,7 @@
 """Settings to begin with: for a geometry, a likelihood and a graph, what to train and how.
 
-`timelike reproduce defaults` measures how much tuning adds to them.
+Where validation pairs can tell, the recipe and those of `portfolio` are tried, with negatives like theirs.
+`timelike reproduce defaults` measures how much tuning adds to that.
 """
 
 from __future__ import annotations
@@ -8,14 +9,18 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from timelike._struct import numbers_of
 from timelike.baselines import MODELS
 from timelike.checks import show
 from timelike.config import Config
+from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, FermiDirac, Likelihood, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.portfolio import portfolio
 from timelike.sampling import Negatives
 from timelike.shards import AnyGraph
 
@@ -37,7 +42,11 @@ SMALL = 20_000
 STEPS = 256
 #: What baselines need that others do not: cones have no opening near the centre, so begin outside.
 BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
-SMALLEST_BATCH, LARGEST_BATCH = 16, 4096
+SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
+#: What `variations` may change besides the numbers of the model.
+SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")
+#: How much a negative counts, where that is not 1: regulators are few, so a non-edge of one says more.
+KIND_WEIGHTS = {"inner": {"inner": 3.0}}
 
 
 def recipe(
@@ -73,22 +82,50 @@ def shortened(config: Config, epochs: int | None) -> Config:
     return dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
 
 
-def variations(model: Model, config: Config, graph: DiGraph) -> dict[str, list[float]]:
-    """What to try around a recipe where validation edges can tell: a grid for `timelike.sweep`.
+def variations(geometry: str, model: Model, config: Config, graph: DiGraph) -> list[dict[str, float]]:
+    """What to try where validation edges can tell, the recipe itself first: runs for `timelike.sweep`.
 
-    A third and thrice the learning rate, since graphs differ in how soon they are overfitted, half and
-    twice the temperatures, and where α is small also `FADING`. Empty for a large graph.
+    Those of `portfolio`; where there are none, a third and thrice the learning rate. None for a large graph.
     """
     if graph.num_edges > SMALL:
-        return {}
-    numbers = numbers_of(model)
-    found = {"learning_rate": [config.learning_rate * factor for factor in (1 / 3, 1, 3)]}
-    for name in ("tau", "tau1", "tau2"):
-        if name in numbers:
-            found[name] = [numbers[name] * factor for factor in (0.5, 1, 2)]
-    if numbers.get("alpha", FADING) < FADING:
-        found["alpha"] = [numbers["alpha"], FADING]
-    return found
+        return []
+    own = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
+    rates = [{"learning_rate": factor * config.learning_rate} for factor in (1 / 3, 3)]
+    runs = [{name: x for name, x in run.items() if name in own} for run in portfolio(geometry) or rates]
+    return [{name: float(own[name]) for name in runs[0]}, *runs]
+
+
+def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
+    """Four negatives to an edge of the kind that validation's non-edges most likely are.
+
+    Their sources may be any nodes, nodes that have edges to others, or these as often as they have edges;
+    their targets any nodes, or as often as edges enter them. What a model is asked to tell apart it should
+    have learned to tell apart: on DREAM5, listed non-edges are of regulators, and nothing else costs more.
+    """
+    sources, targets = valid.negatives.T
+    if not len(sources):
+        return Negatives(uniform=4)
+    edges = np.concatenate([graph.pairs, valid.positives])
+    leaving, entering = (np.bincount(end, minlength=graph.num_nodes) for end in edges.T)
+    likely = {
+        kind: _log_likelihood(sources, of_source) + _log_likelihood(targets, of_target)
+        for kind, of_source, of_target in (
+            ("uniform", leaving >= 0, entering >= 0),
+            ("inner", leaving > 0, entering >= 0),
+            ("target", leaving, entering >= 0),
+            ("source", leaving >= 0, entering),
+            ("inner_source", leaving > 0, entering),
+            ("degree", leaving, entering),
+        )
+    }
+    kind = max(likely, key=lambda name: likely[name])
+    return Negatives(**{kind: 4}, weights=KIND_WEIGHTS.get(kind, {}))
+
+
+def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
+    """That nodes were drawn so often; one in fifty may be any."""
+    shares = 0.98 * frequencies / frequencies.sum() + 0.02 / len(frequencies)
+    return float(np.log(shares[nodes]).sum())
 
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:

@@ -73,7 +73,10 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
         if epoch in kept:
             frames[epoch] = np.array(points)
 
-    train(trained_on.graph, embedding.model, config, valid=trained_on.valid, progress=False, on_epoch=look)
+    valid = trained_on.valid
+    if "refit" in embedding.info:
+        config, valid = dataclasses.replace(config, until=last, select="last", patience=None), None
+    train(trained_on.graph, embedding.model, config, valid=valid, progress=False, on_epoch=look)
     return Replay(np.array(sorted(frames)), np.stack([frames[i] for i in sorted(frames)]))
 
 

@@ -27,7 +27,7 @@ from timelike.scoring import LIKELIHOOD
 TRAINING = tuple(
     field.name
     for field in dataclasses.fields(Config)
-    if field.name not in ("negatives", "select", "learn", "seed")
+    if field.name not in ("negatives", "select", "until", "learn", "seed")
 )
 
 #: The one list of presets: name → its file.

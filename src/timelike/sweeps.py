@@ -102,18 +102,18 @@ def sweep(
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
     bar = tqdm(
-        total=len(chunks) * config.epochs,
+        total=len(chunks) * config.last_epoch,
         desc=f"{len(settings)} runs",
         unit="epoch",
         disable=None if progress is None else not progress,
     )
     with bar:
         for number, chunk in enumerate(chunks):
-            lanes = [_one_run(model, config, one) for one in chunk]
+            lanes = [one_run(model, config, one) for one in chunk]
             numbers = [make_numbers(*lane) for lane in lanes]
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
             saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
-            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, saver, bar)
+            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
             rows += _rows(config, chunk, state, history)
             scores = _scores(plan, state, history)
             lane = int(np.argmax(scores))
@@ -137,7 +137,7 @@ def _scores(plan: Plan, state: State, history: dict[str, np.ndarray]) -> np.ndar
     return np.where(np.isfinite(last), -last, -np.inf)
 
 
-def _one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[Model, Config]:
+def one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[Model, Config]:
     """The model and the config of one point of the grid, checked like any other."""
     of_config = {k: v for k, v in settings.items() if k in SWEPT}
     return with_numbers(model, settings), dataclasses.replace(config, **of_config)
@@ -177,7 +177,7 @@ def _settings(
 
 
 def _run_chunk(
-    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, saver: Saver, bar: Any
+    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, epochs: int, saver: Saver, bar: Any
 ) -> tuple[State, dict[str, np.ndarray]]:
     """Train the runs of a chunk side by side until the last one is done.
 
@@ -188,7 +188,6 @@ def _run_chunk(
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
     parts = [stack(full[i : i + size]) for i in range(0, len(full), size)]
     start, epoch_of = vmapped(plan, num_nodes)
-    epochs = int(lanes[0].epochs)
     states, history = [start(numbers) for numbers in parts], []
     stored = saver.load(states, Report._fields)
     if stored is not None:
@@ -246,7 +245,7 @@ def _rows(
     rows = []
     for lane, settings in enumerate(chunk):
         reached, best = int(state.epoch[lane]), int(state.best_epoch[lane])
-        status = "finished" if reached == config.epochs else "stopped early"
+        status = "finished" if reached == config.last_epoch else "stopped early"
         if not state.alive[lane] and diverged(history["loss"], history["culprits"])[:, lane].any():
             status = f"diverged in epoch {reached + 1}"
         at = max(best - 1, 0)

@@ -1,8 +1,9 @@
 """What a model was trained on, kept with it: predictions leave these edges out, evaluations draw around them.
 
 In a model folder it is `edges.parquet`, a row per pair: `source` and `target` by number, and `part`:
-"train" (an edge learned from), "valid" (a validation edge) or "valid-non-edge". If the edges have weights
-or times, they are columns `weight` and `time`, empty for the other parts.
+"train" (an edge learned from), "valid" (a validation edge, which may have been learned from afterwards and is
+then there as "train" too) or "valid-non-edge". If the edges have weights or times, they are columns `weight`
+and `time`, empty for the other parts.
 """
 
 from __future__ import annotations
@@ -33,14 +34,22 @@ class TrainedOn:
         """All edges that are known: those of training and of validation, without weights."""
         return self.graph.with_edges(self._parts()[1])
 
+    @cached_property
+    def before(self) -> DiGraph:
+        """The edges of training that are none of validation: what validation was about; without weights."""
+        edges = self.graph.pairs
+        if self.valid is not None:
+            s, t = self.valid.positives.T
+            held = DiGraph.from_arrays(s, t, self.graph.num_nodes)
+            edges = edges[~held.has_edges(*edges.T)]
+        return DiGraph.from_arrays(edges[:, 0], edges[:, 1], self.graph.num_nodes, self.graph.names)
+
     def _parts(self) -> list[np.ndarray]:
         """The (n, 2) arrays of `PARTS`."""
         train = self.graph.pairs
         if self.valid is None:
             return [train, train[:0], train[:0]]
-        labels = np.asarray(self.valid.labels)
-        pairs = np.stack([np.asarray(end) for end in self.valid[:2]], axis=1)
-        return [train, pairs[labels], pairs[~labels]]
+        return [train, self.valid.positives, self.valid.negatives]
 
     def to_frame(self) -> polars.DataFrame:
         """The table that goes to disk."""

@@ -104,7 +104,7 @@ def train(
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(state.points))
     bar = tqdm(
-        total=config.epochs,
+        total=config.last_epoch,
         initial=len(history),
         desc="training",
         unit="epoch",
@@ -113,7 +113,7 @@ def train(
     if isinstance(epoch_of, Stream):
         epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
     with bar, note_signals() as caught:
-        while len(history) < config.epochs and bool(state.alive):
+        while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
             _show(bar, graph, history)
@@ -121,10 +121,13 @@ def train(
                 on_epoch(len(history), np.asarray(state.points))
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
-                raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
+                nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
+                raise DivergedError(diagnosis(nodes, model, config, len(history)), len(history), finish())
             if caught:
                 saver.save(state, stack_history(history))
-                raise InterruptedTraining(saver.farewell(caught[0], len(history), config.epochs), finish())
+                raise InterruptedTraining(
+                    saver.farewell(caught[0], len(history), config.last_epoch), finish()
+                )
             saver.save_if_due(state, history, stack_history)
     saver.save(state, stack_history(history))
     return finish()
@@ -282,9 +285,8 @@ def diverged(loss: Any, culprits: Any) -> np.ndarray:
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
-def _diagnosis(graph: AnyGraph, model: Model, config: Config, history: list[Report]) -> str:
+def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int) -> str:
     """What happened, where, and what to change."""
-    nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
     temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
     coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
@@ -293,7 +295,7 @@ def _diagnosis(graph: AnyGraph, model: Model, config: Config, history: list[Repo
     else:
         rate = config.learning_rate
         cure = f"the learning rate {rate:g} is most likely too high: try {rate / 4:g}, or set clip (say 10)"
-    return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
+    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {cure}"
 
 
 def settings_of(

@@ -30,6 +30,8 @@ from timelike.given import hold_out
 from timelike.io import read
 from timelike.journal import Journal
 from timelike.model import Model
+from timelike.portfolio import portfolio
+from timelike.recipes import SWEPT_OF_CONFIG
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
@@ -187,9 +189,17 @@ class _Search:
             size = int(min(self.lanes, left))
             rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
             centre = self._centre(arm)
-            drawn = [centre] * (wave == 0) + [draw(rng, centre) for _ in range(size - (wave == 0))]
+            drawn = self._first(arm, centre)[:size] if wave == 0 else []
+            drawn += [draw(rng, centre) for _ in range(size - len(drawn))]
             yield [Trial(arm, numbers, 0.0) for numbers in drawn]
             left -= size
+
+    def _first(self, arm: Arm, centre: dict[str, float]) -> list[dict[str, float]]:
+        """What an arm is screened with before random settings: its centre, and the portfolio if it may."""
+        if self.base.numbers or self.base.training:
+            return [centre]
+        known = portfolio(arm.geometry)
+        return [centre, *({name: run.get(name, x) for name, x in centre.items()} for run in known)]
 
     def _finals(self, found: list[Trial], seeds: int) -> list[dict[str, Any]]:
         """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
@@ -259,14 +269,14 @@ class _Search:
     def _centre(self, arm: Arm) -> dict[str, float]:
         """The numbers of an arm that are searched, as they are at the start."""
         model, config = self._build(arm)
-        numbers = {**numbers_of(model), "learning_rate": config.learning_rate, "anneal": config.anneal}
+        numbers = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
         return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
 
     def _settings(self, trial: Trial) -> Settings:
         """Everything that a trial was trained with."""
         base = self._of_arm(trial.arm)
         _, config = base.build(self.held.graph)
-        ours = {name: trial.numbers[name] for name in ("learning_rate", "anneal")}
+        ours = {name: trial.numbers[name] for name in SWEPT_OF_CONFIG}
         numbers = {name: x for name, x in trial.numbers.items() if name not in ours}
         kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}
         return dataclasses.replace(

@@ -6,7 +6,7 @@ import numpy as np
 
 import timelike as tl
 
-QUICK = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64")
+QUICK = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64", "--refit", "no")
 
 
 def name(number: int) -> str:

@@ -16,6 +16,7 @@ from timelike.commands.reading import GraphOptions, find_nodes
 
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
+    "refit",
     *("epochs", "best_epoch", "selected_by", "valid_ap", "calibration", "seconds", "version"),
 ]
 

@@ -53,6 +53,21 @@ def test_tops_equal_a_full_sort(manifold, likelihood):
         assert_same_ranking(embedding.top_sources(7, 12, exclude), column, table)
 
 
+def test_nodes_that_training_never_saw_as_sources_are_not_proposed():
+    graph = DiGraph.from_arrays(np.repeat(np.arange(6), 5), np.arange(6, 36), 40)
+    drawn = {"target": 2, "inner": 4, "uniform": 0}
+    plain = make(nodes=40)
+    found = dataclasses.replace(plain, info={"config": {"negatives": drawn}})
+    assert found.strangers(graph).tolist() == list(range(6, 40))
+    assert {x.source for x in found.top_sources(30, 10, graph)} == {0, 1, 2, 3, 5}
+    assert {x.source for x in found.top_edges(60, graph)} <= set(range(6))
+    assert {x.source for x in found.top_edges(60, graph, sources=[7])} == {7}  # as asked for
+    assert found.top_sources(30, 10) == plain.top_sources(30, 10)
+    drawn["uniform"] = 1
+    assert not len(found.strangers(graph))
+    assert found.top_edges(60, graph) == plain.top_edges(60, graph)
+
+
 @pytest.mark.parametrize(
     "manifold",
     [Flat(2, 3), Minkowski(1), Cylinder(Flat(0, 1), 2.0, 0), PseudoHyperboloid(3, 2, 0.7), Sphere(2)],

@@ -70,6 +70,7 @@ def test_frequencies():
     edges = np.stack([graph.sources, graph.targets], axis=1)
     weights = {
         "uniform": free * 1.0,
+        "inner": free * (leaving > 0)[:, None],
         "degree": free * np.outer(leaving, entering),
         "corrupt-target": free * (leaving / np.maximum(free.sum(axis=1), 1))[:, None],
         "corrupt-source": free * (entering / np.maximum(free.sum(axis=0), 1)),

@@ -95,6 +95,14 @@ def test_the_best_epoch_is_returned(select, says):
         assert found.info[f"{name}_ap"] == at_best
 
 
+def test_a_run_may_end_before_its_schedule():
+    seen = {}
+    train(GRAPH, MODEL, CONFIG, on_epoch=lambda epoch, points: seen.update({epoch: np.array(points)}))
+    early = train(GRAPH, MODEL, dataclasses.replace(CONFIG, until=5))
+    assert len(early.history["loss"]) == early.info["best_epoch"] == 5
+    np.testing.assert_array_equal(early.points, seen[5])
+
+
 def test_patience_ends_a_run_that_no_longer_improves():
     found = learn(epochs=300, patience=4, burn_in=6)
     best = found.info["best_epoch"]

@@ -183,18 +183,33 @@ def evaluate_baselines(
     *,
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
+    learned: DiGraph | None = None,
     names: Collection[str] = UNTRAINED,
     say: Say = lambda text: None,
 ) -> dict[str, Evaluation]:
     """Baselines made from the training graph, each evaluated like a model with the same arguments.
 
-    `names` are some of `BASELINES`; `say` is told what takes time.
+    `learned` is the graph with the validation edges, if the model was trained again with them: so are
+    these then. `names` are some of `BASELINES`; `say` is told what takes time.
     """
     unknown = [name for name in names if name not in BASELINES]
     if unknown:
         raise ValueError(f"names has {show(unknown[0])}; baselines are {', '.join(BASELINES)}")
     watched = getattr(pairs, "valid", valid) if valid is None else valid
-    return {
-        name: evaluate(BASELINES[name](graph, watched, say), pairs, valid=valid, known=known)
-        for name in names
-    }
+    found = {}
+    for name in names:
+        before = BASELINES[name](graph, watched, say)
+        after = before if learned is None else _made_again(name, before, learned, watched)
+        found[name] = evaluate(after, pairs, valid=valid, known=known, validated=before)
+    return found
+
+
+def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None) -> Any:
+    """The same baseline from all edges; one that is trained, if that is as cheap as before."""
+    from timelike.auto import refit
+
+    if name in UNTRAINED:
+        return BASELINES[name](learned, None, print)
+    if valid is None or learned.num_edges * before.info["best_epoch"] > VISITS:
+        return before
+    return refit(before, learned, valid, progress=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from timelike.trained_on import TrainedOn
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
-Protocol = Literal["uniform", "corrupt-target", "corrupt-source", "reversed", "degree"]
+Protocol = Literal["uniform", "inner", "corrupt-target", "corrupt-source", "reversed", "degree"]
 
 #: Non-edges drawn to an edge, and where their random numbers come from, unless said otherwise.
 RATIO, SEED = 4, 0
@@ -90,13 +90,17 @@ class Evaluate:
         trained_on = fitted.trained_on
         valid = None if trained_on is None else trained_on.valid
         found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
-        baselines = (
-            {}
-            if trained_on is None
-            else evaluate_baselines(
-                trained_on.graph, pairs, valid=valid, known=known, names=tuple(BASELINES), say=note
+        baselines = {}
+        if trained_on is not None:
+            baselines = evaluate_baselines(
+                trained_on.before,
+                pairs,
+                valid=valid,
+                known=known,
+                learned=trained_on.graph if "refit" in fitted.embedding.info else None,
+                names=tuple(BASELINES),
+                say=note,
             )
-        )
         result = {
             **found.to_dict(),
             "protocol": "file" if self.negatives is not None else self.protocol or "uniform",

@@ -13,7 +13,7 @@ from timelike.reproduce.task import Options, Report, Result, Task
 ABOUT = "not in the paper: how far degrees alone come against each kind of non-edges of DREAM5"
 
 DATA = {"dream5:in-silico": "in silico", "dream5:ecoli": "*E. coli*", "dream5:yeast": "*S. cerevisiae*"}
-PROTOCOLS = ("uniform", "corrupt-source", "corrupt-target", "listed", "degree", "reversed")
+PROTOCOLS = ("uniform", "corrupt-source", "inner", "corrupt-target", "listed", "degree", "reversed")
 SPLITS, TEST, RATIO = 5, 0.15, 4
 
 

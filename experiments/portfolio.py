@@ -1,0 +1,156 @@
+"""The search behind `timelike.portfolio`: settings that are good for different graphs, by validation alone.
+
+python -m experiments.portfolio score --out OUT [--only TEXT]    # an accelerator; several may share OUT
+python -m experiments.portfolio pick --out OUT                   # print the few of each geometry
+
+Every geometry gets the same 256 random settings on every task: a split of a DREAM5 network (listed and
+uniform non-edges) or a duplication-divergence graph. A score is the best validation AP over the epochs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike import datasets
+from timelike.recipes import negatives_like, recipe
+from timelike.reproduce.lanes import score_lanes
+from timelike.reproduce.link_prediction import RATIO, TEST, VALID
+from timelike.splits import Split, split_edges
+from timelike.sweeps import one_run
+
+GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter", "euclidean", "hyperboloid")
+DIM, LANES, KEPT = 10, 256, 6
+#: Seeds of splits and of graphs; those of `timelike reproduce best` and `defaults` are others.
+SPLITS, GRAPHS = (13, 14, 15), (24, 25, 26, 27, 28, 29)
+#: Where settings are drawn, log-uniformly: learning rate and temperatures.
+RANGES: dict[str, dict[str, tuple[float, float]]] = {
+    "minkowski": {
+        "learning_rate": (0.01, 0.3),
+        "tau1": (0.03, 1.2),
+        "tau2": (0.02, 0.3),
+        "alpha": (0.02, 0.4),
+    },
+    "anti-de-sitter": {
+        **{"learning_rate": (0.002, 0.08), "tau1": (0.03, 0.3)},
+        **{"tau2": (0.014, 0.3), "alpha": (0.03, 0.4)},
+    },
+    "euclidean": {"learning_rate": (0.003, 0.3), "tau": (0.03, 2.0)},
+    "hyperboloid": {"learning_rate": (0.001, 0.1), "tau": (0.03, 2.0)},
+}
+RANGES["cylindrical-minkowski"] = {**RANGES["minkowski"], "circumference": (6.0, 19.0)}
+
+
+class Task(NamedTuple):
+    """One graph with its validation pairs."""
+
+    data: str
+    protocol: str
+    seed: int
+    geometry: str
+
+    @property
+    def name(self) -> str:
+        """Its file."""
+        return "_".join(map(str, self)).replace(":", "-") + ".json"
+
+    def split(self) -> Split:
+        """The graph, split; the test part is not looked at."""
+        share = VALID * (1 - TEST)
+        if not self.data.startswith("dream5"):
+            return split_edges(datasets.duplication_divergence(self.seed), share, TEST, ratio=RATIO)
+        known = datasets.dream5(self.data.removeprefix("dream5:"))
+        listed = {"protocol": "listed", "non_edges": known.non_edges} if self.protocol == "listed" else {}
+        return split_edges(known.graph, share, TEST, self.seed, ratio=RATIO, **listed)
+
+
+def tasks() -> Iterator[Task]:
+    """Every geometry on every graph."""
+    for geometry in GEOMETRIES:
+        for seed in SPLITS:
+            for name in ("in-silico", "ecoli", "yeast"):
+                for protocol in ("listed", "uniform"):
+                    yield Task(f"dream5:{name}", protocol, seed, geometry)
+        for seed in GRAPHS:
+            yield Task("duplication-divergence", "uniform", seed, geometry)
+
+
+def settings(geometry: str) -> list[dict[str, float]]:
+    """The settings that a geometry is tried with, the same in every task."""
+    rng = np.random.default_rng(6)
+    low, high = (0.0, 1.5) if "tau" in RANGES[geometry] else (-0.15, 0.25)
+    found = []
+    for _ in range(LANES):
+        one = {name: float(np.exp(rng.uniform(*np.log(ends)))) for name, ends in RANGES[geometry].items()}
+        more = {
+            "r": rng.uniform(low, high),
+            "init_scale": rng.choice([0.01, 0.1]),
+            "anneal": rng.choice([1, 3]),
+        }
+        found.append({**one, **{name: float(x) for name, x in more.items()}})
+    return found
+
+
+def score(task: Task) -> list[float]:
+    """The best validation AP of every setting, in percent."""
+    split = task.split()
+    model, config = recipe(task.geometry, DIM, graph=split.train)
+    config = dataclasses.replace(config, negatives=negatives_like(split.valid, split.train))
+    lanes = [one_run(model, config, one) for one in settings(task.geometry)]
+    valid, _ = score_lanes(split.train, lanes, split.valid)
+    return [round(100 * float(x), 2) for x in valid.max(axis=0)]
+
+
+def pick(scores: dict[Task, list[float]], geometry: str) -> list[dict[str, float]]:
+    """Greedily, those whose best has the highest mean: over tasks, and twice over kinds of graphs."""
+    mine = {task: found for task, found in scores.items() if task.geometry == geometry}
+    by_kind: dict[tuple[str, str], list[list[float]]] = {}
+    for task, found in mine.items():
+        by_kind.setdefault(task[:2], []).append(found)
+    tables = [np.array(list(mine.values())), np.array([np.mean(some, axis=0) for some in by_kind.values()])]
+    best: list[Any] = [np.zeros((len(table), 1)) for table in tables]
+    chosen: list[int] = []
+    for _ in range(KEPT):
+        one, two = (np.maximum(table, now).mean(axis=0) for table, now in zip(tables, best, strict=True))
+        chosen.append(int(np.argmax(one + 2 * two)))
+        best = [np.maximum(now, table[:, chosen[-1:]]) for table, now in zip(tables, best, strict=True)]
+    return [settings(geometry)[i] for i in chosen]
+
+
+def main() -> None:
+    """Score what is left to score, or pick."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("what", choices=["score", "pick"])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.what == "score":
+        for task in tasks():
+            file = given.out / task.name
+            if given.only not in task.name or file.exists():
+                continue
+            try:  # another process may be at it
+                os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                continue
+            file.write_text(json.dumps(score(task)))
+        return
+    scores = {
+        t: json.loads((given.out / t.name).read_text()) for t in tasks() if (given.out / t.name).exists()
+    }
+    for geometry in {task.geometry: None for task in scores}:
+        print(geometry)
+        for one in pick(scores, geometry):
+            print("   ", {name: float(f"{value:.2g}") for name, value in one.items()})
+
+
+if __name__ == "__main__":
+    main()
