@@ -33,7 +33,7 @@ from timelike.engine import (
 )
 from timelike.evaluation import LabelledPairs
 from timelike.members import Words, add_members, has_member, no_members
-from timelike.sampling import Nodes, draws_for
+from timelike.sampling import EdgeTable, Nodes, draws_for
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places
 
@@ -80,6 +80,8 @@ class PartTable:
     def num_edges(self) -> int:
         """How many edges, padding too."""
         return self.sources.shape[0]
+
+    edges, below = EdgeTable.edges, EdgeTable.below
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is taken for an edge."""
