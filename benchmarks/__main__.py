@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import big, compiling, engine, explore, memory, peers, predict, readers, scaling
+from benchmarks import big, compiling, engine, explore, many, memory, peers, predict, readers, scaling
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
@@ -24,6 +24,7 @@ BENCHMARKS = {
     "predict": predict,
     "explore": explore,
     "big": big,
+    "many": many,
 }
 RESULTS = ROOT / "benchmarks" / "results" / "cpu.json"
 

@@ -30,7 +30,10 @@ RESULTS, PICTURES = ROOT / "experiments" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("results", "choose-a-geometry", "evaluation", "big-graphs")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("results", "choose-a-geometry", "evaluation", "big-graphs", "many-processes")
+    ),
 ]
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.

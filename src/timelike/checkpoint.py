@@ -38,7 +38,7 @@ def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str]
     `columns` are those that its history must have.
     """
     tensors, about = read_tensors(path, "checkpoint", "delete it to start over")
-    _check_settings(path, about.get("settings"), json.loads(json.dumps(settings)))
+    check_settings(path, about.get("settings"), json.loads(json.dumps(settings)))
     leaves = []
     for key, leaf in _leaves(like):
         value = tensors.get(f"state{jax.tree_util.keystr(key)}")
@@ -133,7 +133,8 @@ def _leaves(tree: Any) -> list[tuple[Any, Any]]:
     return jax.tree_util.tree_flatten_with_path(tree)[0]
 
 
-def _check_settings(path: Path, stored: Any, wanted: dict[str, Any]) -> None:
+def check_settings(path: Path, stored: Any, wanted: dict[str, Any]) -> None:
+    """Raise a `ValueError` unless a run with these settings wrote the file."""
     if not isinstance(stored, dict):
         raise ValueError(f"{path} is not a checkpoint of timelike; delete it to start over")
     different = sorted(k for k in stored.keys() | wanted.keys() if stored.get(k) != wanted.get(k))

@@ -9,7 +9,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -24,6 +24,7 @@ from timelike.commands.evaluate import Evaluate
 from timelike.commands.explore import Explore
 from timelike.commands.export import Export
 from timelike.commands.fit import Fit
+from timelike.commands.plan import Plan
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
 from timelike.commands.reproduce import Reproduce
@@ -105,6 +106,7 @@ COMMANDS: dict[str, type[Command]] = {
     "split": Split,
     "sweep": Sweep,
     "tune": Tune,
+    "plan": Plan,
     "reproduce": Reproduce,
 }
 
@@ -121,11 +123,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
         return
-    command: Any = None
+    command = _parse(arguments)
+    carry_out(command, command.run)
+
+
+def carry_out(command: Any, run: Callable[[], None]) -> None:
+    """Run a command; what goes wrong is one line and an exit code."""
     try:
-        command = _parse(arguments)
         _remember_compilations()
-        command.run()
+        run()
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

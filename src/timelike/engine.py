@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
+from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.objective import batch_loss, total_loss
@@ -120,8 +121,7 @@ class Report(NamedTuple):
 
 def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
-    keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
-    points = jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
+    points = init_points(numbers, num_nodes)
     reals = reals_of(numbers.model, plan.learn)
     return State(
         points=points,
@@ -134,6 +134,12 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
         best_epoch=jnp.zeros((), jnp.int32),
         alive=jnp.ones((), bool),
     )
+
+
+def init_points(numbers: Numbers, num_nodes: int) -> Float[Array, "nodes ambient"]:
+    """Points in a small patch around the origin, each from a key of its own."""
+    keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
+    return jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
 
 
 def compiled(epoch: Callable) -> Any:
@@ -156,12 +162,7 @@ def _options() -> dict[str, str] | None:
 
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
-    key = jax.random.fold_in(jax.random.key(numbers.seed), state.epoch + 1)
-    epoch = state.epoch.astype(state.points.dtype)
-    rate = numbers.learning_rate * schedule(epoch, numbers.epochs, numbers.burn_in, numbers.final_rate)
-    step = Step(rate.astype(state.points.dtype), numbers.clip)
-    heat = heating(epoch, numbers.epochs, numbers.anneal).astype(state.points.dtype)
-    warm = with_scaled(numbers.model, "tau", heat)
+    key, step, warm = in_epoch(numbers, state.epoch, state.points.dtype)
     points, optimizer, learned, tally = _sweep_edges(plan, warm, data.table, step, key, state)
     finite = jnp.isfinite(points).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
@@ -171,6 +172,15 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
     keep = state.alive & good
     moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
     return _select(plan, numbers, moved._replace(alive=keep), report), report
+
+
+def in_epoch(numbers: Numbers, epoch: Int[Array, ""], dtype: Any) -> tuple[Key[Array, ""], Step, Model]:
+    """The key, the step and the annealed model of an epoch."""
+    key = jax.random.fold_in(jax.random.key(numbers.seed), epoch + 1)
+    done = epoch.astype(dtype)
+    rate = numbers.learning_rate * schedule(done, numbers.epochs, numbers.burn_in, numbers.final_rate)
+    heat = heating(done, numbers.epochs, numbers.anneal).astype(dtype)
+    return key, Step(rate.astype(dtype), numbers.clip), with_scaled(numbers.model, "tau", heat)
 
 
 def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
@@ -232,17 +242,32 @@ def _report(plan: Plan, model: Model, data: Data, points: Array, tally: Tally) -
     )
 
 
+class Blocks(NamedTuple):
+    """How an epoch is cut: edges in a step, blocks, steps in a block, and how its loop is compiled."""
+
+    batch: int
+    blocks: int
+    per_block: int
+    short: bool
+    unroll: int
+
+    @classmethod
+    def of(cls, plan: Plan, size: int) -> Blocks:
+        """For so many edges, with the padding of their shuffle."""
+        pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
+        steps = -(-size // batch)
+        blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
+        short = 2 * pairs * batch <= SHORT_STEP
+        unroll = 2 if short and steps >= MANY_STEPS else 1
+        return cls(batch, blocks, unroll * -(-steps // (unroll * blocks)), short, unroll)
+
+
 def _sweep_edges(
     plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, state: State
 ) -> tuple[Array, Any, Learned, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
-    pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, shuffle.size)
-    steps = -(-shuffle.size // batch)
-    blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
-    short = 2 * pairs * batch <= SHORT_STEP
-    unroll = 2 if short and steps >= MANY_STEPS else 1
-    per_block = unroll * -(-steps // (unroll * blocks))
+    batch, blocks, per_block, short, unroll = Blocks.of(plan, shuffle.size)
     dtype = state.points.dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
 
@@ -260,7 +285,7 @@ def _sweep_edges(
         )
         return carry, Tally(
             loss=-jnp.sum(weights * log_likelihoods),
-            saturated=jnp.sum(use & _saturated(log_likelihoods), dtype=dtype),
+            saturated=jnp.sum(use & saturated(log_likelihoods), dtype=dtype),
             gradient_norm=jnp.nansum(norms),
             pairs=jnp.sum(use, dtype=jnp.int32),
             rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
@@ -273,7 +298,7 @@ def _sweep_edges(
     return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
 
 
-def _saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
+def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
     """Whether F ≥ 1 − `SATURATION`: seen from log F of the positives and log(1 − F) of the rest."""
     positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
     full = log_likelihoods >= jnp.log1p(-SATURATION)
@@ -298,10 +323,28 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
             model.manifold, plan.transformation(), step, points, covectors, optimizer
         )
         return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
+    (points, optimizer, slots), norms = move_rows(
+        plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
+    )
+    return (points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+def move_rows(
+    plan: Plan,
+    manifold: Manifold,
+    step: Step,
+    tables: tuple[Array, Any, Array],
+    nodes: Int[Array, "rows"],
+    rows: Float[Array, "rows ambient"],
+    covectors: Float[Array, "rows ambient"],
+    first: Int[Array, "rows"] | None = None,
+) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
+    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
+    points, optimizer, slots = tables
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
     rows = rows if own.shape[0] < points.shape[0] else points
     new_rows, new_state, norms = update_rows(
-        model.manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
+        manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    carry = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), learned, slots)
-    return carry, (log_likelihoods, jnp.where(own < points.shape[0], norms, jnp.nan))
+    tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
+    return tables, jnp.where(own < points.shape[0], norms, jnp.nan)

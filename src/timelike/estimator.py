@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +35,10 @@ from timelike.training import DivergedError
 
 if TYPE_CHECKING:
     import polars
+
+
+#: What trains candidates (by name, with their recipes, for a task) and keeps the best.
+Choose = Callable[[list[str], auto.Recipe, auto.Task], auto.Choice]
 
 
 class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
@@ -110,6 +114,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         validate on instead of held-out edges: `LabelledPairs`, or edges, to which non-edges are drawn.
         `y` is not looked at.
         """
+        return self.fit_by(auto.choose, graph, valid)
+
+    def fit_by(self, choose: Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
+        """The same, where `choose` trains the candidates and says which is best, as `auto.choose` does."""
         check_geometry(self.geometry, ("auto",))
         whole_number("seeds", self.seeds, 1)
         settings = as_settings(self.settings)
@@ -131,7 +139,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         task = auto.Task(
             self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
         )
-        self.geometry_, embedding, self.candidates_ = auto.choose(names, self._recipe, task)
+        self.geometry_, embedding, self.candidates_ = choose(
+            names, lambda geometry: recipe_of(self, geometry, self.graph_, self.valid_), task
+        )
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
         if settings.score == "best" and self.valid_ is not None:
             embedding = embedding.rescored(self.valid_)
@@ -274,22 +284,6 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
         return self.trained_on_
 
-    def _recipe(self, geometry: str) -> tuple[Model, Config]:
-        """The recipe, changed by the settings and by what was given."""
-        settings = as_settings(self.settings)
-        model, config = settings.build(self.graph_, geometry, self.dim, self.likelihood)
-        config = shortened(config, None if self.epochs is None else whole_number("epochs", self.epochs, 1))
-        kinds = Negatives(uniform=self.negatives) if isinstance(self.negatives, int) else self.negatives
-        if kinds is None and not settings.negatives and self.valid_ is not None:
-            kinds = negatives_like(self.valid_, self.graph_)
-        given: dict[str, Any] = {
-            "batch_size": self.batch_size,
-            "learning_rate": self.learning_rate,
-            "negatives": kinds,
-            "seed": self.seed,
-        }
-        return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
-
     def _variations(self, geometry: str, model: Model, config: Config) -> auto.Runs:
         """Those of the recipe that do not touch what was given."""
         settings = as_settings(self.settings)
@@ -327,3 +321,23 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         return tags
+
+
+def recipe_of(
+    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, valid: LabelledPairs | None = None
+) -> tuple[Model, Config]:
+    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
+    settings = as_settings(estimator.settings)
+    model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
+    epochs, kinds = estimator.epochs, estimator.negatives
+    config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
+    kinds = Negatives(uniform=kinds) if isinstance(kinds, int) else kinds
+    if kinds is None and not settings.negatives and valid is not None:
+        kinds = negatives_like(valid, graph)
+    given: dict[str, Any] = {
+        "batch_size": estimator.batch_size,
+        "learning_rate": estimator.learning_rate,
+        "negatives": kinds,
+        "seed": estimator.seed,
+    }
+    return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})

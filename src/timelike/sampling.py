@@ -109,6 +109,15 @@ class EdgeTable:
         """How many nodes."""
         return self.row_starts.shape[0] - 1
 
+    def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+        """Sources, targets and weights of edges by number."""
+        weights = at(self.weights, ids) if self.weights.shape[0] else jnp.ones(())
+        return at(self.sources, ids), at(self.targets, ids), weights
+
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+        """Random whole numbers in [0, bound)."""
+        return below(key, shape, bound)
+
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge, by binary search in the source's row."""
         low, end = at(self.row_starts, sources), at(self.row_starts, sources + 1)
@@ -245,8 +254,8 @@ def draw_examples(
     """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
     real = edge_ids < table.num_edges
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
-    s, t = at(table.sources, ids), at(table.targets, ids)
-    weights = jnp.where(real, at(table.weights, ids) if table.weights.shape[0] else 1.0, 0.0)
+    s, t, weights = table.edges(ids)
+    weights = jnp.where(real, weights, 0.0)
     pairs, rejected = [(s[None], t[None], real[None])], jnp.zeros((), jnp.int32)
     for kind, count in kinds.counts.items():
         wide = [jnp.broadcast_to(x, (count, *x.shape)) for x in (s, t, real)]
@@ -281,18 +290,18 @@ def _draw(
 def _candidates(key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
     if kind == "listed":
-        entry = below(first, s.shape, table.listed_sources.shape[0])
+        entry = table.below(first, s.shape, table.listed_sources.shape[0])
         return at(table.listed_sources, entry), at(table.listed_targets, entry)
     of_source, of_target = ENDS[kind]
-    a = _end(first, table, of_source, s, table.sources)
-    return a, _end(second, table, of_target, t, table.targets)
+    return _end(first, table, of_source, s, 0), _end(second, table, of_target, t, 1)
 
 
-def _end(key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, of_edges: Array) -> Nodes:
-    """One end of every candidate, from where `ENDS` says."""
+def _end(key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int) -> Nodes:
+    """One end of every candidate (0: source, 1: target), from where `ENDS` says."""
     if end == "own":
         return own
     if end == "any":
-        return below(key, own.shape, table.num_nodes)
-    nodes = of_edges if end == "edge" else table.inner
-    return at(nodes, below(key, own.shape, nodes.shape[0]))
+        return table.below(key, own.shape, table.num_nodes)
+    if end == "edge":
+        return table.edges(table.below(key, own.shape, table.num_edges))[side]
+    return at(table.inner, table.below(key, own.shape, table.inner.shape[0]))

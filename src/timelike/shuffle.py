@@ -27,10 +27,14 @@ def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
     The words are a counter scrambled twice by an integer hash, with one half of the key before
     each time: good enough to draw nodes with, and a tenth of the price of `jax.random.bits`.
     """
+    return below_at(key, jnp.arange(math.prod(shape), dtype=jnp.uint32), bound).reshape(shape)
+
+
+def below_at(key: Key[Array, ""], counter: Nodes, bound: int) -> Nodes:
+    """Those of the numbers that `below` draws with these places in its shape."""
     first, *_, second = jax.random.key_data(key)
-    counter = jnp.arange(math.prod(shape), dtype=jnp.uint32)
     words = _scramble(_scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
-    return (words % jnp.uint32(bound)).astype(jnp.int32).reshape(shape)
+    return (words % jnp.uint32(bound)).astype(jnp.int32)
 
 
 def _scramble(x: Nodes) -> Nodes:
@@ -54,11 +58,16 @@ class Shuffle(NamedTuple):
     @classmethod
     def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
         """A fresh permutation of at least `count` positions, on a grid that has few more."""
-        root = max(1, int(np.sqrt(count)))
-        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
-        columns = -(-count // rows)
+        rows, columns = cls.grid(count)
         first, second = jax.random.split(key)
         return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
+
+    @staticmethod
+    def grid(count: int) -> tuple[int, int]:
+        """Rows and columns for `count` positions."""
+        root = max(1, int(np.sqrt(count)))
+        rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
+        return rows, -(-count // rows)
 
     @property
     def size(self) -> int:

@@ -112,7 +112,8 @@ def train(
                 on_epoch(len(history), np.asarray(state.points))
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
-                raise DivergedError(_diagnosis(graph, model, config, history), len(history), finish())
+                nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
+                raise DivergedError(diagnosis(nodes, model, config, len(history)), len(history), finish())
             if caught:
                 saver.save(state, stack_history(history))
                 raise InterruptedTraining(
@@ -257,9 +258,8 @@ def diverged(loss: Any, culprits: Any) -> np.ndarray:
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
-def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Report]) -> str:
+def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int) -> str:
     """What happened, where, and what to change."""
-    nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
     temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
     coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
@@ -268,7 +268,7 @@ def _diagnosis(graph: DiGraph, model: Model, config: Config, history: list[Repor
     else:
         rate = config.learning_rate
         cure = f"the learning rate {rate:g} is most likely too high: try {rate / 4:g}, or set clip (say 10)"
-    return f"training diverged in epoch {len(history)}: not-finite numbers{where}; {cure}"
+    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {cure}"
 
 
 def settings_of(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:

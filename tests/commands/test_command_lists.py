@@ -61,7 +61,8 @@ def test_help_teaches(command, capsys, monkeypatch):
     assert not stop.value.code
     text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", capsys.readouterr().out).split())
     assert f"Example: timelike {command} " in text
-    positional = {"edges", "model", "other", "what", "name"} if command != "evaluate" else {"model"}
+    some = {"evaluate": {"model"}, "plan": set()}
+    positional = some.get(command, {"edges", "model", "other", "what", "name"})
     for name in option_names(ALL[command]) if command != "datasets" else ():
         shown = name.upper() if name in positional else f"--{name.replace('_', '-')}"
         explained = rf"{shown}( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"

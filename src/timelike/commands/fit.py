@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import tyro
 
 from timelike._version import __version__
-from timelike.commands.options import Geometry, Preset, TrainingOptions, optional
+from timelike.commands.options import Geometry, ManyOptions, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
 from timelike.files import locked
@@ -75,6 +75,8 @@ class Fit:
 
     training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
 
+    many: tyro.conf.OmitArgPrefixes[ManyOptions] = dataclasses.field(default_factory=ManyOptions)
+
     reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
@@ -92,15 +94,25 @@ class Fit:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
         as_settings(self._start)
         store.check_free(self.out, "--out")
+        place = self.many.place
+        if place is not None or self.many.ray is not None:
+            from timelike.commands.fit_many import fit_on_ray, watch_fit
+
+            fit_on_ray(self) if place is None else watch_fit(self, place)
+            return
         start = time.monotonic()
         graph = self.reading.graph(self.edges)
-        valid = None if self.valid is None else self._read_valid(graph, self.valid)
-        with self._keeping():
+        valid = self.read_valid(graph)
+        with self.keeping():
             estimator = self._train(graph, valid)
             estimator.save(self.out)
             if self.snapshots is not None:
                 self._keep_replay(estimator)
-            shutil.rmtree(self._checkpoints, ignore_errors=True)
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+        self.say(estimator, start)
+
+    def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
+        """Print what is worth knowing about the model, and how long it took from `start` on."""
         found = self._result(estimator)
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
@@ -108,13 +120,14 @@ class Fit:
             self._print(found)
 
     @property
-    def _checkpoints(self) -> Path:
+    def checkpoints(self) -> Path:
+        """The folder for checkpoints, beside the model."""
         return self.out.absolute().with_name(f"{self.out.absolute().name}.checkpoint")
 
     @contextmanager
-    def _keeping(self) -> Iterator[None]:
+    def keeping(self) -> Iterator[None]:
         """Have a folder for checkpoints that no other run writes to; it stays if there is something in it."""
-        kept = self._checkpoints
+        kept = self.checkpoints
         kept.mkdir(exist_ok=True)
         with locked(kept, busy=f"{kept} is in use: another run fits --out; wait for it, or name another"):
             if not self.resume and any(kept.iterdir()):
@@ -132,8 +145,11 @@ class Fit:
         """The preset or the file of settings."""
         return self.preset or (None if self.settings is None else str(self.settings))
 
-    def _read_valid(self, graph: DiGraph, file: str) -> LabelledPairs:
-        """Validation edges, with drawn non-edges to each."""
+    def read_valid(self, graph: DiGraph) -> LabelledPairs | None:
+        """Validation edges, with drawn non-edges to each, if some are given."""
+        file = self.valid
+        if file is None:
+            return None
         from timelike.given import validation_pairs
         from timelike.settings import as_settings
 
@@ -144,28 +160,34 @@ class Fit:
             note(f"{file}: {line}")
         return pairs
 
+    def estimator(self) -> SpacetimeEmbedding:
+        """What the options ask for, not fitted yet."""
+        from timelike.estimator import SpacetimeEmbedding
+
+        fraction = 0.1 if self.valid_fraction is None else self.valid_fraction
+        return SpacetimeEmbedding(
+            self.geometry,
+            settings=self._start,
+            valid_fraction=fraction,
+            refit=None if self.refit is None else self.refit == "yes",
+            **self.training.given,
+        )
+
     def _train(self, graph: DiGraph, valid: LabelledPairs | None) -> SpacetimeEmbedding:
         """Train with a checkpoint beside the model; a signal says how to go on."""
         from timelike.checkpoint import Checkpointing
-        from timelike.estimator import SpacetimeEmbedding
         from timelike.training import InterruptedTraining
 
-        fraction = 0.1 if self.valid_fraction is None else self.valid_fraction
-        settings = self._tuned(graph, valid, fraction) if self.tune else self._start
-        estimator = SpacetimeEmbedding(
-            self.geometry,
-            settings=settings,
-            valid_fraction=fraction,
-            refit=None if self.refit is None else self.refit == "yes",
-            checkpoint=Checkpointing(self._checkpoints / "run.safetensors"),
-            **self.training.given,
-        )
+        estimator = self.estimator()
+        if self.tune:
+            estimator.set_params(settings=self._tuned(graph, valid, estimator.valid_fraction))
+        estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors"))
         try:
             return estimator.fit(graph, valid=valid)
         except InterruptedTraining as stop:
             raise KeyboardInterrupt(f"{stop} (with --resume)") from None
         except KeyboardInterrupt:
-            kept = "; --resume goes on with what is done" if any(self._checkpoints.iterdir()) else ""
+            kept = "; --resume goes on with what is done" if any(self.checkpoints.iterdir()) else ""
             raise KeyboardInterrupt(f"interrupted{kept}") from None
 
     def _keep_replay(self, estimator: SpacetimeEmbedding) -> None:
@@ -196,7 +218,7 @@ class Fit:
             seed=self.training.seed,
             valid=valid,
             valid_fraction=fraction,
-            journal=self._checkpoints / "search.json",
+            journal=self.checkpoints / "search.json",
         ).settings
 
     def _result(self, estimator: SpacetimeEmbedding) -> dict[str, Any]:

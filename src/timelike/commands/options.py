@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
+
+if TYPE_CHECKING:
+    from timelike.many.processes import Place
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the lists.
 Geometry = Literal[
@@ -73,3 +76,43 @@ class TrainingOptions:
         """The options that were given, by name."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclasses.dataclass(frozen=True)
+class ManyOptions:
+    """One run on many processes: start this command once for each, with the same other options."""
+
+    coordinator: Annotated[str | None, optional("HOST:PORT")] = None
+    """Where the first process listens; auto: Slurm, Open MPI or Kubernetes say all three."""
+
+    num_processes: Count = None
+    """How many processes there are."""
+
+    process_id: Count = None
+    """Which of them this is, from 0."""
+
+    ray: Count = None
+    """Start so many processes as actors of a Ray cluster (RAY_ADDRESS, or one of this machine alone), and
+    again from the last checkpoint if one is lost."""
+
+    checkpoint_seconds: float = 60.0
+    """Seconds between checkpoints, in MODEL.checkpoint: a folder that all processes see."""
+
+    @property
+    def place(self) -> Place | None:
+        """Which process this is; None if there is one only."""
+        if self.ray is not None and self.ray < 1:
+            raise ValueError(f"ray is {self.ray}; it must be ≥ 1")
+        if self.ray is not None and self.coordinator is not None:
+            raise ValueError("--ray and --coordinator exclude each other; leave one out")
+        if self.coordinator is None:
+            if self.num_processes is not None or self.process_id is not None:
+                raise ValueError(
+                    "--num-processes and --process-id need --coordinator too: HOST:PORT, or auto"
+                )
+            return None
+        from timelike.many.processes import Place
+
+        place = Place(self.coordinator, self.num_processes, self.process_id)
+        place.check()
+        return place

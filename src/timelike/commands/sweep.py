@@ -6,6 +6,7 @@ import dataclasses
 import math
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from timelike.config import Config
     from timelike.graph import DiGraph
     from timelike.model import Model
+    from timelike.splits import Split
+    from timelike.sweeps import Sweep as Found
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +42,9 @@ class Sweep:
 
     out: Annotated[Path | None, optional("MODEL")] = None
     """The folder to save the best model to."""
+
+    storage: Annotated[str | None, optional("FILE|URL")] = None
+    """Share the work with others who run the same: a file on a folder that all see, or postgresql+psycopg://…"""
 
     valid_fraction: float = 0.1
     """The share of the edges to hold out: the best run is the one that finds them best."""
@@ -66,7 +72,10 @@ class Sweep:
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
         try:
-            found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
+            if self.storage is None:
+                found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
+            else:
+                found = self._share(self.storage, split, model, config, grid)
         except ValueError as error:
             said = re.sub(r"^[A-Z]\w*: ", "", str(error))
             raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
@@ -84,6 +93,18 @@ class Sweep:
         _print(rows)
         settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
         note(f"best in {geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
+
+    def _share(
+        self, storage: str, split: Split, model: Model, config: Config, grid: dict[str, list[float]]
+    ) -> Found:
+        """The same by several workers; the best is trained again only if it is to be saved."""
+        from timelike.sharing import share
+        from timelike.sweeps import Sweep as Found
+
+        if not self.valid_fraction:
+            raise ValueError("storage: runs are compared by validation; valid_fraction must not be 0")
+        rows, train = share(storage, split.train, model, config, grid, self.training.seeds, split.valid)
+        return Found(rows, train(max(rows, key=_merit)))
 
     def _recipe(self, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
         """What suits the geometry and the graph, changed by what was given."""
@@ -109,7 +130,7 @@ def _setting(text: str) -> tuple[str, list[float]]:
         raise ValueError(f"--grid has {text!r}; it must be like tau1=0.1,0.4") from None
 
 
-def _merit(row: dict[str, Any]) -> float:
+def _merit(row: Mapping[str, Any]) -> float:
     """Validation AP, or without one the loss, the wrong way round."""
     score = -row["loss"] if math.isnan(row["valid_ap"]) else row["valid_ap"]
     return -math.inf if math.isnan(score) else score

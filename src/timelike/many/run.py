@@ -1,0 +1,153 @@
+"""A whole run on many processes: epochs of blocks, scores, checkpoints, and the result."""
+
+from __future__ import annotations
+
+import functools
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as Spec
+from jaxtyping import Array
+
+from timelike._struct import reals_of, with_reals
+from timelike.engine import NAMED_CULPRITS, Blocks, Numbers, Plan, Report, Tally, in_epoch, init_points
+from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
+from timelike.many.buckets import with_room
+from timelike.many.dealing import places
+from timelike.many.exchange import AXIS, Wanted, ask
+from timelike.many.shards import SharedEdges
+from timelike.many.steps import Tables, drawing, on, stepping, where
+from timelike.model import Model
+from timelike.optimizers import Learned
+from timelike.shuffle import Shuffle
+from timelike.tables import get_rows
+
+
+def mesh_of_all() -> Mesh:
+    """All devices of all processes in a row."""
+    return Mesh(np.array(jax.devices()), (AXIS,))
+
+
+def start(mesh: Mesh, plan: Plan, numbers: Numbers, rows: int) -> Tables:
+    """Points as one process would begin with, spread; rows past the last node are there too."""
+    count = rows * mesh.devices.size
+
+    def tables(numbers: Numbers) -> Tables:
+        points = init_points(numbers, count)
+        learned = Learned.start(reals_of(numbers.model, plan.learn))
+        return Tables(points, plan.transformation().init(points), learned, jnp.zeros(count, jnp.int32))
+
+    lie = where(jax.eval_shape(tables, numbers))
+    shardings = jax.tree.map(partial(NamedSharding, mesh), lie)
+    return jax.jit(tables, out_shardings=shardings)(numbers)
+
+
+class Runner:
+    """The programs of a run, and the sizes of buckets that they were compiled for."""
+
+    def __init__(self, mesh: Mesh, plan: Plan, numbers: Numbers, edges: SharedEdges, pairs: Any):
+        self.mesh, self.plan, self.numbers, self.edges, self.pairs = mesh, plan, numbers, edges, pairs
+        self.size = 0
+        self.cut = Blocks.of(plan, math.prod(Shuffle.grid(edges.num_edges)))
+
+    def block(self, epoch: int, number: int, tables: Tables) -> tuple[Tables, Tally]:
+        """Draw a block and take its steps; ends when they are taken."""
+        key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), tables.points.dtype)
+        block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
+        needed = int(np.max(block.wanted.most))
+        self.size = self.size if needed <= self.size else with_room(needed)
+        program = stepping(self.mesh, self.plan, self.edges.rows, self.size)
+        tables, tally = program(model, step, block, tables)
+        tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))
+        return tables, tally._replace(rejected=int(rejected))
+
+    def report(self, tables: Tables, tally: Tally) -> Report:
+        """What an epoch has to say, the same in every process."""
+        nodes = self.edges.num_nodes
+        first_bad, off_surface, score = _looking(self.mesh, nodes, self.edges.rows)(
+            self.numbers.model, self.pairs, tables.points, tables.learned.reals
+        )
+        culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
+        found: dict[str, Any] = {
+            "loss": tally.loss,
+            "gradient_norm": tally.gradient_norm / tally.rows,
+            "saturated": tally.saturated / tally.pairs,
+            "off_surface": off_surface,
+            "rejected": tally.rejected,
+            "left_out": self.edges.num_edges * (1 + self.plan.negatives.total) - tally.pairs,
+            "valid_ap": score,
+            "test_ap": np.nan,
+            "culprits": culprits,
+        }
+        return Report(**jax.tree.map(np.asarray, found, is_leaf=lambda x: isinstance(x, list)))
+
+
+@functools.cache
+def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
+    """(model, pairs, points, reals) → a not-finite row of each device, the residual, AP of the pairs."""
+
+    def look(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
+        model = with_reals(model, reals)
+        number = jax.lax.axis_index(AXIS) * rows + jnp.arange(rows)
+        real = number < nodes
+        bad = jnp.min(jnp.where(real & ~jnp.isfinite(points).all(axis=1), number, nodes))
+        residual = jnp.max(jnp.where(real, jax.vmap(model.manifold.residual)(points), 0.0))
+        score = jnp.full((), jnp.nan, points.dtype)
+        if pairs is not None:
+            asked = jnp.concatenate(pairs[:2])
+            ranges = rows * jnp.arange(mesh.devices.size + 1, dtype=jnp.int32)
+            ends = ask(Wanted.once(asked, ranges), ranges, lambda asked, _: get_rows(points, asked))
+            count = len(pairs.sources)
+            mine = log_probs(model, ends, jnp.arange(count), jnp.arange(count, 2 * count))
+            scores = jax.lax.all_gather(mine, AXIS, tiled=True)[: len(pairs.labels)]
+            score = average_precision_on_device(scores, pairs.labels)
+        return jax.lax.all_gather(bad, AXIS), jax.lax.pmax(residual, AXIS), score
+
+    def program(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
+        lie: Any = None if pairs is None else (Spec(AXIS), Spec(AXIS), Spec())
+        given = (Spec(), lie and LabelledPairs(*lie), Spec(AXIS), Spec())
+        return on(mesh, look, given, (Spec(), Spec(), Spec()))(model, pairs, points, reals)
+
+    return jax.jit(program)
+
+
+def spread_pairs(mesh: Mesh, pairs: LabelledPairs, nodes: int) -> LabelledPairs:
+    """Pairs to score, dealt like the nodes, an equal part to each device; all know all labels."""
+    whole = NamedSharding(mesh, Spec(AXIS))
+
+    def spread(end: Array) -> Array:
+        dealt = places(np.asarray(end), nodes)
+        full = np.append(dealt, np.zeros(-len(dealt) % mesh.devices.size, np.int32))
+        return jax.make_array_from_callback(full.shape, whole, lambda index: full[index])
+
+    return LabelledPairs(spread(pairs.sources), spread(pairs.targets), jnp.asarray(np.asarray(pairs.labels)))
+
+
+#: Rows of each device that are collected at a time.
+PIECE = 1 << 16
+
+
+def collect(mesh: Mesh, points: Array, nodes: int) -> np.ndarray | None:
+    """All points in the order of the nodes before they were dealt; None in all processes but the first."""
+    shards, (rows, ambient) = mesh.devices.size, (len(points) // mesh.devices.size, points.shape[1])
+    piece = min(PIECE, rows)
+    table = np.empty((shards, rows, ambient), points.dtype) if jax.process_index() == 0 else None
+
+    def part(points: Array, first: Array) -> Array:
+        return jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS)
+
+    gather = jax.jit(on(mesh, part, (Spec(AXIS), Spec()), Spec()))
+    for first in range(0, rows, piece):
+        first = min(first, rows - piece)
+        found = gather(points, jnp.asarray(first))
+        if table is not None:
+            table[:, first : first + piece] = found
+        found.block_until_ready()
+    if table is None:
+        return None
+    return table.reshape(-1, ambient)[places(np.arange(nodes), nodes)]

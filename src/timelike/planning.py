@@ -1,0 +1,173 @@
+"""Memory, time and network of a run, before it is started: a model of what the engine keeps and sends.
+
+Bytes follow from the shapes of tables, edges and buckets. Examples per second were measured (`rates.json`,
+by `python -m benchmarks.rates`). An example is a pair that is scored and whose two rows move.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+from importlib.resources import files
+from typing import Any
+
+from timelike.checks import show, whole_number
+from timelike.many.buckets import usual, with_room
+
+#: Bytes of a coordinate, and of the number of a node or an edge.
+WORD = 4
+#: Tables like that of the points that each optimiser keeps.
+MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2}
+#: Numbers of nodes and edges are words with a sign.
+MOST = 2**31 - 1
+#: Pairs that are drawn together.
+PAIRS_PER_BLOCK = 1 << 16
+#: The most processes that are tried.
+MOST_PROCESSES = 1 << 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What is to be trained: `ambient` numbers for a point, `negatives` with every edge."""
+
+    nodes: int
+    edges: int
+    ambient: int = 10
+    optimizer: str = "adam"
+    negatives: int = 4
+    batch_size: int = 4096
+    epochs: int = 10
+    validated: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "edges", "ambient", "batch_size", "epochs"):
+            whole_number(name, getattr(self, name), 1)
+        whole_number("negatives", self.negatives, 0)
+        if self.optimizer not in MOMENTS:
+            raise ValueError(f"optimizer is {show(self.optimizer)}; it must be one of {', '.join(MOMENTS)}")
+
+    @property
+    def pairs(self) -> int:
+        """Examples of an edge."""
+        return 1 + self.negatives
+
+    @property
+    def examples(self) -> int:
+        """Of the whole run."""
+        return self.edges * self.pairs * self.epochs
+
+    @property
+    def steps(self) -> int:
+        """Of the whole run."""
+        return self.epochs * math.ceil(self.edges / self.batch_size)
+
+    def bytes_per_node(self, processes: int = 1) -> int:
+        """Points and optimiser state; what `train` keeps in case an epoch fails; the best epoch so far."""
+        tables = 1 + MOMENTS[self.optimizer]
+        tables = 2 * tables + 1 if processes == 1 else tables + self.validated
+        return WORD * (tables * self.ambient + 2)  # and a slot and the start of a row
+
+    def bytes_per_edge(self, processes: int = 1) -> int:
+        """Source and target as they were read, and again on the device; there only targets if spread."""
+        return WORD * (2 + (2 if processes == 1 else 1))
+
+    def bytes_per_step(self) -> int:
+        """Rows of a step, their covectors and sums, in every process at most."""
+        return 4 * WORD * 2 * self.pairs * self.batch_size * self.ambient
+
+    def memory(self, processes: int = 1) -> int:
+        """Bytes of a process, without the runtime and the compiler."""
+        rows, edges = math.ceil(self.nodes / processes), math.ceil(self.edges / processes)
+        tables = rows * self.bytes_per_node(processes) + edges * self.bytes_per_edge(processes)
+        return tables + self.bytes_per_step() // processes
+
+    def sent(self, processes: int) -> int:
+        """Bytes that a process sends in a step: rows, derivatives back, and what is asked in drawing."""
+        if processes == 1:
+            return 0
+        mine = math.ceil(self.batch_size / processes)
+        rows = self.nodes * -math.expm1(-2 * self.pairs * mine / self.nodes)  # without those that repeat
+        steps = max(1, PAIRS_PER_BLOCK // (self.batch_size * self.pairs))
+        deviations = math.sqrt(2 * math.log(processes**2 * steps))  # of the largest bucket of a block
+        mean = rows / processes
+        row = with_room(math.ceil(mean + deviations * math.sqrt(mean))) * WORD * (1 + 2 * self.ambient)
+        edge = usual(steps * mine, processes) * 3 * WORD
+        negative = usual(self.negatives * steps * mine, processes) * (2 * WORD + 1)
+        return (processes - 1) * (row + (edge + negative) // steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """What a process runs on: where its speed was measured, and examples per second by dimensions."""
+
+    name: str
+    machine: str
+    measured: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, name: str, optimizer: str) -> Device:
+        """A device of `rates.json`; Adagrad, which was not measured, counts as Adam."""
+        known = devices()
+        if name not in known:
+            raise ValueError(f"device is {show(name)}; it must be one of {', '.join(known)}")
+        found = known[name]["rates"]["sgd" if optimizer == "sgd" else "adam"]
+        return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in found))
+
+    def rate(self, ambient: int) -> float:
+        """Examples per second: the time of one is a line through two measurements, or through one and 0."""
+        (low, first), *more = self.measured
+        if not more:
+            return first * min(1.0, low / ambient)
+        high, last = more[-1]
+        slope = (1 / last - 1 / first) / (high - low)
+        return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
+
+
+@functools.cache
+def devices() -> dict[str, Any]:
+    """What was measured, by device."""
+    return json.loads(files("timelike").joinpath("rates.json").read_text(encoding="utf-8"))
+
+
+def plan(
+    work: Work,
+    processes: int | None = None,
+    *,
+    device: str = "cpu",
+    memory: float = 16.0,
+    network: float = 10.0,
+) -> dict[str, Any]:
+    """Memory, time and network of a run as plain values.
+
+    `processes`: None for as few as have enough memory, of `memory` GiB each; `network` is in Gbit/s each.
+    """
+    if processes is None:
+        fits = (1 << i for i in range(MOST_PROCESSES.bit_length()))
+        processes = next((n for n in fits if work.memory(n) <= memory * 2**30), None)
+        if processes is None:
+            raise ValueError(
+                f"memory is {memory:g} GiB; no number of processes up to {MOST_PROCESSES:,} is enough"
+            )
+    whole_number("processes", processes, 1)
+    where = Device.of(device, work.optimizer)
+    compute = work.examples / where.rate(work.ambient) / processes
+    sent = work.sent(processes)
+    exchange = work.steps * sent * 8 / (network * 1e9)
+    limits = [name for name in ("nodes", "edges") if getattr(work, name) > MOST]
+    return {
+        **dataclasses.asdict(work),
+        "processes": processes,
+        "bytes_per_node": work.bytes_per_node(processes),
+        "bytes_per_edge": work.bytes_per_edge(processes),
+        "gib_per_process": work.memory(processes) / 2**30,
+        "device": where.machine,
+        "examples_per_second": where.rate(work.ambient),
+        "steps": work.steps,
+        "bytes_sent_per_step": sent,
+        "compute_seconds": compute,
+        "network_seconds": exchange,
+        "seconds": compute + exchange,
+        "beyond_limits": limits,
+    }

@@ -1,0 +1,109 @@
+"""Several workers share a sweep: no trial twice, and those of a dead worker again."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("optuna", reason="the extra `scale` is not installed")
+
+HERE = Path(__file__).parent
+ALL = str([float(i) for i in range(8)])
+
+
+@pytest.fixture(params=["journal", "postgresql"])
+def storage(request, tmp_path):
+    if request.param == "journal":
+        yield str(tmp_path / "sweep.journal")
+        return
+    pytest.importorskip("psycopg", reason="the extra `scale` is not installed")
+    yield from postgresql(tmp_path / "base")
+
+
+def postgresql(folder):
+    """A server of its own for the test, on a socket; the user `nobody` where root may not run one."""
+    if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
+        pytest.skip("PostgreSQL is not installed")
+    folder.mkdir()
+    as_user = []
+    if os.geteuid() == 0:
+        for parent in (folder, folder.parent, folder.parent.parent, folder.parent.parent.parent):
+            parent.chmod(0o755)
+        shutil.chown(folder, "nobody")
+        as_user = ["setpriv", "--reuid=nobody", "--clear-groups"]
+    call = {"check": True, "capture_output": True, "cwd": folder}
+    try:
+        subprocess.run([*as_user, "initdb", "-D", folder / "data", "-U", "me", "-A", "trust"], **call)
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"initdb does not run here: {error.stderr.decode()[-200:]}")
+    options = f"-c listen_addresses= -c unix_socket_directories={folder}"
+    started = [*as_user, "pg_ctl", "-D", str(folder / "data"), "-l", str(folder / "log"), "-w", "-o", options]
+    subprocess.run([*started, "start"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        yield f"postgresql+psycopg://me@/postgres?host={folder}"
+    finally:
+        stop = [*as_user, "pg_ctl", "-D", folder / "data", "-m", "immediate", "stop"]
+        subprocess.run(stop, **call)
+
+
+def worker(storage, log, seconds, silence):
+    paths = os.pathsep.join(sys.path)
+    command = [sys.executable, HERE / "sweeper.py", storage, log, str(seconds), str(silence)]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def begun(log):
+    return Counter(log.read_text().split()) if log.exists() else Counter()
+
+
+@pytest.mark.long
+def test_no_trial_is_run_twice(storage, tmp_path):
+    log = tmp_path / "log"
+    workers = [worker(storage, log, 0.2, 60) for _ in range(3)]
+    said = [process.communicate(timeout=120) for process in workers]
+    assert [out.strip() for out, _ in said] == [ALL] * 3, said
+    assert begun(log) == Counter(dict.fromkeys(map(str, map(float, range(8))), 1))
+
+
+@pytest.mark.long
+def test_the_trial_of_a_killed_worker_is_run_again(storage, tmp_path):
+    log = tmp_path / "log"
+    dead = worker(storage, log, 1000, 60)
+    while not begun(log):
+        assert dead.poll() is None, dead.communicate()
+        time.sleep(0.05)
+    os.kill(dead.pid, signal.SIGKILL)
+    dead.communicate()
+    alive = [worker(storage, log, 0.1, 3) for _ in range(2)]
+    said = [process.communicate(timeout=120) for process in alive]
+    assert [out.strip() for out, _ in said] == [ALL] * 2, said
+    assert sorted(begun(log).values()) == [1] * 7 + [2]
+
+
+@pytest.mark.long
+def test_the_command_shares_a_sweep_and_prints_what_one_would(tmp_path, capsys):
+    import timelike as tl
+    from timelike.cli import main
+
+    edges = tmp_path / "edges.tsv"
+    edges.write_text("\n".join(f"{s}\t{t}" for s, t in tl.datasets.duplication_divergence(17).pairs))
+    words = "--grid tau1=0.1,0.4 --epochs 2 --geometry minkowski --dim 3 --seeds 2"
+    options = words.split()
+    main(["sweep", str(edges), *options])
+    alone = capsys.readouterr().out.splitlines()
+    shared = ["--storage", str(tmp_path / "sweep.journal"), "--out", str(tmp_path / "best")]
+    main(["sweep", str(edges), *options, *shared])
+    together = capsys.readouterr().out.splitlines()
+    assert together == alone
+    assert tl.Embedding.load(tmp_path / "best").points.shape == (100, 3)
+    main(["sweep", str(edges), *options, *shared[:2]])  # nothing is left to do
+    assert capsys.readouterr().out.splitlines() == together

@@ -1,0 +1,121 @@
+"""Nodes dealt, edges spread and rows exchanged, in one process; `test_many_processes` has more of them."""
+
+import json
+
+import numpy as np
+import pytest
+from small_runs import KINDS, MODEL, by_one, config_of, split_of
+
+import timelike as tl
+from timelike.cli import main
+from timelike.many.buckets import usual, with_room
+from timelike.many.dealing import dealt, places
+from timelike.many.processes import Place
+from timelike.many.reading import is_numbered, own_edges
+from timelike.many.run import mesh_of_all
+from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
+from timelike.many.train import train
+from timelike.sampling import _draws
+
+
+@pytest.mark.parametrize("count", [1, 2, 101])
+def test_every_node_has_a_place(count):
+    assert sorted(places(np.arange(count), count)) == list(range(count))
+
+
+@pytest.mark.long
+def test_one_process_learns_what_train_does():
+    split = split_of()
+    found = train(dealt(split.train), MODEL, config_of(epochs=2), valid=split.valid, progress=False)
+    points, history = by_one(epochs=2)
+    np.testing.assert_allclose(found.points, points, atol=1e-6)
+    np.testing.assert_allclose(found.history["loss"], history["loss"], rtol=1e-6)
+    assert found.info["valid_ap"] == pytest.approx(max(history["valid_ap"]), abs=1e-6)
+
+
+@pytest.mark.parametrize("kinds", [KINDS, tl.Negatives(hub=3, reversed=1), tl.Negatives(uniform=1)])
+def test_negatives_are_drawn_as_often_as_by_one_process(kinds):
+    graph = dealt(split_of().train)
+    mesh = mesh_of_all()
+    edges = spread(mesh, graph, config_of(negatives=kinds).plan(False, False), rows_of(mesh, graph.num_nodes))
+    assert edges.draws == _draws(graph, kinds)
+    assert edges.num_edges == graph.num_edges
+
+
+def test_a_file_of_numbers_is_read_by_parts(tmp_path):
+    file = tmp_path / "edges.parquet"
+    tl.datasets.rmat_to_parquet(file, scale=6, edge_factor=4)
+    assert is_numbered(file)
+    assert not is_numbered(tmp_path / "edges.tsv")
+    whole = own_edges(file, lambda nodes: (0, nodes))
+    parts = [own_edges(file, lambda nodes, i=i: (i * nodes // 2, (i + 1) * nodes // 2)) for i in range(2)]
+    np.testing.assert_array_equal(np.concatenate([part.pairs for part in parts]), whole.pairs)
+    half = whole.num_nodes // 2
+    sums = [edge_sum(parts[0], 0, half), edge_sum(parts[1], half, whole.num_nodes)]
+    assert sum(sums) % 2**31 == edge_sum(whole, 0, whole.num_nodes)
+    again = tl.read(file)
+    assert whole.num_edges == again.num_edges
+    mesh = mesh_of_all()
+    assert own_nodes(mesh, rows_of(mesh, 10)) == (0, 10)
+
+
+def test_what_many_processes_cannot_do_is_said():
+    graph = dealt(split_of().train)
+    with pytest.raises(ValueError, match="no negatives of kind 'degree'; take uniform, target"):
+        train(graph, MODEL, config_of(negatives=tl.Negatives(degree=1)))
+    with pytest.raises(ValueError, match="'dense-adam', which moves every node"):
+        train(graph, MODEL, config_of(optimizer="dense-adam"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("host",), "coordinator is 'host'; it must be HOST:PORT"),
+        (("host:1",), "needs num_processes and process_id"),
+        (("host:1", 2, 2), "process_id is 2; with num_processes 2 it must be in 0 … 1"),
+        (("auto", 2, 0), "leave them out"),
+    ],
+)
+def test_a_process_that_cannot_be(given, said):
+    with pytest.raises(ValueError, match=said):
+        Place(*given).check()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--num-processes", "2"], "--process-id need --coordinator too"),
+        (
+            ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
+            "--tune is for one",
+        ),
+        (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
+    ],
+)
+def test_mistakes_on_the_command_line(options, said, tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "edges.tsv", "--out", str(tmp_path / "model"), *options])
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_buckets():
+    assert usual(100, 1) == 100
+    assert usual(10_000, 4) == 2500 + 300
+    assert [with_room(n) for n in (1, 15, 17, 1000, 1025)] == [1, 15, 18, 1024, 1152]
+
+
+def test_a_plan(capsys):
+    main(["plan", "--nodes", "1e6", "--edges", "1e7", "--dim", "16", "--processes", "4", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["bytes_per_node"] == 4 * 3 * 16 + 8
+    tables, batch = 250_000 * found["bytes_per_node"] + 2_500_000 * 12, 4 * 4 * 10 * 4096 * 16 // 4
+    assert found["gib_per_process"] == pytest.approx((tables + batch) / 2**30)
+    rows = 10 * 1024 / 4  # of each other process, a few of them twice
+    assert 3 * rows * 132 < found["bytes_sent_per_step"] < 1.4 * 3 * rows * 132
+    assert found["seconds"] == pytest.approx(found["compute_seconds"] + found["network_seconds"])
+    main(["plan", "--nodes", "1e9", "--edges", "1e11", "--dim", "32", "--device", "h200", "--memory", "139"])
+    assert "more than 2³¹ − 1 edges" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["plan", "--nodes", "0.5", "--edges", "10"])
+    assert "--nodes is 0.5; it must be a whole number ≥ 1" in capsys.readouterr().err
