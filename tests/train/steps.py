@@ -33,7 +33,7 @@ def step(plan, model, clip, carry, inputs):
     first = engine.first_entries(nodes[None])[0] if len(nodes) <= engine.SHORT_STEP else None
     batch = nodes, weights, first
     carry, (log_likelihoods, norms) = engine._step(plan, model, Step(rate, clip), carry, batch)
-    saturated = jnp.sum(use.T & engine._saturated(log_likelihoods[None])[0])
+    saturated = jnp.sum(use.T & engine.saturated(log_likelihoods[None])[0])
     return carry, (carry[0], -jnp.sum(weights * log_likelihoods), saturated, jnp.nansum(norms))
 
 
