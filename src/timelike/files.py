@@ -25,9 +25,6 @@ except ImportError:  # Windows has no such locks
 #: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
-#: A Parquet file with more rows than this has at most so many per byte.
-MANY_ROWS, ROWS_PER_BYTE = 2**22, 32
-
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
@@ -176,13 +173,6 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
         raise
     except (SafetensorError, OSError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is not a readable {what} ({error}); {cure}") from None
-
-
-def check_rows(file: Path, rows: int, where: str = "") -> None:
-    """Refuse a table whose file is far too small for its rows: it is there to fill the memory."""
-    size = os.path.getsize(file)
-    if rows > MANY_ROWS + ROWS_PER_BYTE * size:
-        raise ValueError(f"{where}{rows:,} rows in {size:,} bytes are more than any table of edges packs")
 
 
 @contextmanager

@@ -25,9 +25,10 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import check_rows, quiet, reading_folder, replacing_folder, sync
+from timelike.files import reading_folder, replacing_folder, sync
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
+from timelike.parquet_pages import read_table
 from timelike.plain import from_plain, struct_from_json, struct_to_json, to_plain
 from timelike.scoring import LIKELIHOOD, ranker
 from timelike.trained_on import TrainedOn
@@ -93,7 +94,7 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
     with _reading(path) as folder, blaming(folder / EDGES):
         if not (folder / EDGES).is_file():
             return None
-        return TrainedOn.from_frame(_read_table(folder / EDGES), len(embedding.points), embedding.names)
+        return TrainedOn.from_frame(read_table(folder / EDGES), len(embedding.points), embedding.names)
 
 
 @contextmanager
@@ -251,20 +252,9 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
     return points, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
-def _read_table(file: Path) -> polars.DataFrame:
-    import polars as pl
-
-    try:
-        with quiet():
-            check_rows(file, pl.scan_parquet(file, glob=False).select(pl.len()).collect().item())
-            return pl.read_parquet(file, glob=False)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise ValueError(f"not readable as Parquet ({error})") from None
-
-
 def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
     with blaming(file):
-        table = _read_table(file)
+        table = read_table(file)
         if "id" not in table.columns:
             raise ValueError(f"there is no column id, only {', '.join(table.columns)}")
         if table.height != nodes:

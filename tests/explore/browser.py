@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from timelike.explore.server import application
+from timelike.explore.server import application, configuration
 
 FLAGS = [
     "--headless=new",
@@ -42,11 +42,7 @@ class Served(uvicorn.Server):
     """A server in a thread, at `address`, until `stop`."""
 
     def __init__(self, models):
-        super().__init__(
-            uvicorn.Config(
-                application(models), log_level="error", lifespan="off", ws="none", timeout_graceful_shutdown=1
-            )
-        )
+        super().__init__(configuration(application(models)))
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
         self.thread = threading.Thread(target=self.run, kwargs={"sockets": [self.socket]}, daemon=True)

@@ -24,7 +24,7 @@ SPOT = """() => {
 }"""
 #: How many colours the picture has.
 COLOURS = """() => {
-  const { canvas } = timelike.panes[0].toCanvas(), { width, height } = canvas, seen = new Set();
+  const canvas = timelike.panes[0].toCanvas(), { width, height } = canvas, seen = new Set();
   const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
   for (let i = 0; i < data.length; i += 4) seen.add((data[i] << 16) + (data[i + 1] << 8) + data[i + 2]);
   return seen.size;
@@ -182,6 +182,65 @@ def test_the_picture_is_drawn_in_every_view_and_theme(page):
     page.evaluate("document.documentElement.dataset.theme = 'light'; timelike.recolour()")
 
 
+SEEN = """() => {
+  const pane = timelike.panes[0], { width, height } = pane.size(), m = pane.matrix, out = [];
+  for (let i = 0; i < pane.at.length; i += 3) {
+    const p = [...pane.at.subarray(i, i + 3), 1];
+    const [x, y, , w] = [0, 1, 2, 3].map((r) => p.reduce((sum, v, c) => sum + m[4 * c + r] * v, 0));
+    out.push([(x / w + 1) / 2 * width, (1 - y / w) / 2 * height]);
+  }
+  return [width, height, out];
+}"""
+
+
+def test_all_nodes_are_in_view_and_no_word_lies_over_them(page):
+    for view in page.evaluate("timelike.views"):
+        page.evaluate(f"timelike.setView('{view}')")
+        page.wait_for_timeout(200)
+        width, height, places = page.evaluate(SEEN)
+        x, y = np.array(places).T
+        assert x.min() >= 0
+        assert x.max() <= width
+        assert y.min() >= 0
+        assert y.max() <= height
+    picture, caption = (page.locator(name).bounding_box() for name in (".picture", "figcaption"))
+    assert caption["y"] >= picture["y"] + picture["height"]
+
+
+def test_what_is_under_the_pointer_stays_there_when_zooming_in_3d(page):
+    page.evaluate("timelike.setView('space')")
+    page.wait_for_timeout(200)
+    box = page.locator(".picture").bounding_box()
+    x, y = page.evaluate(SEEN)[2][7]
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    lens = page.evaluate("timelike.panes[0].camera.lens")
+    page.mouse.wheel(0, -400)
+    until(page, f"timelike.panes[0].camera.lens > {lens}")
+    page.wait_for_timeout(200)
+    np.testing.assert_allclose(
+        page.evaluate(SEEN)[2][7], [x, y], atol=4
+    )  # the pointer stands on whole pixels
+
+
+def test_the_checked_edge_is_drawn(page):
+    page.evaluate("timelike.check('gene3', 'gene8')")
+    until(page, "timelike.panes[0].pair?.target.name === 'gene8'")
+    page.evaluate("timelike.chooseNothing()")
+    assert page.evaluate("timelike.panes[0].pair") is None
+
+
+def test_a_model_without_time_says_so(context):
+    with serving([make("euclidean", "fermi-dirac")]) as server:
+        page = opened(context, server.address)
+        assert page.inner_text("#views button:first-child") == "Plane"
+        assert "no direction" in page.inner_text("figcaption")
+        page.evaluate("timelike.check('gene3', 'gene8')")
+        page.wait_for_selector("table.why")
+        assert "light cone" not in page.inner_text("#pair")
+        assert page.problems == []
+        page.close()
+
+
 def test_colours(page):
     for label in ("degree", "component", "time"):
         page.select_option("#colour", label=label)
@@ -212,6 +271,7 @@ def test_exports(page, tmp_path, shown):
     assert files["png"].startswith(b"\x89PNG")
     assert len(files["png"]) > 10_000
     assert files["svg"].count(b"<circle") >= 60
+    assert b">time</text>" in files["svg"]  # what the colours mean
     best = shown[0].embedding.top_targets("gene3", 1, shown[0].known)[0]
     line = files["tsv"].decode().splitlines()[1].split("\t")
     assert line[:2] == [best.source, best.target]

@@ -109,6 +109,7 @@ def test_what_does_not_exist(client):
         ({"origin": "http://127.0.0.1:9999"}, 403),
         ({"origin": LOCAL}, 200),
         ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site"}, 403),
         ({"sec-fetch-site": "same-origin"}, 200),
         ({"content-length": "3"}, 413),
         ({"transfer-encoding": "chunked"}, 413),
@@ -151,6 +152,7 @@ def test_other_machines_need_the_token(shown):
 def test_addresses():
     assert all(map(is_loopback, ("127.0.0.1", "localhost", "::1", "127.9.9.9")))
     assert not any(map(is_loopback, ("0.0.0.0", "192.0.2.1", "example.org", "::")))
+    assert "127.9.9.9" in host_names("127.9.9.9")  # its own address, which was printed
     assert "evil.example" not in host_names("127.0.0.1") | host_names("0.0.0.0")
 
 

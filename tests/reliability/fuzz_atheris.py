@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 with atheris.instrument_imports(
-    include=["timelike.store", "timelike.files", "timelike.io", "timelike.settings"]
+    include=["timelike.store", "timelike.files", "timelike.io", "timelike.parquet_pages", "timelike.settings"]
 ):
     from targets import attempt, prepare
 

@@ -64,9 +64,16 @@ def test_brackets_within_brackets(home, targets):
             assert not attempt(home, target, len(text).to_bytes(8, "little") + text)
 
 
+def zstd(data: bytes) -> bytes:
+    import pyarrow as pa
+
+    return pa.compress(data, "zstd", asbytes=True)
+
+
 BOMBS = {
     "blanks.gz": lambda: gzip.compress(b" " * 2**29, 1),
     "rows.gz": lambda: gzip.compress(b"a b\n" * 2**27),
+    "rows.zst": lambda: zstd(b"a b\n" * 2**27),
     "line.bz2": lambda: bz2.compress(b"x" * 2**27),
     "laughs.graphml": lambda: (
         b'<!DOCTYPE g [<!ENTITY a "'
@@ -103,5 +110,15 @@ def test_a_table_of_rows_from_nothing(tmp_path):
     with pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd") as writer:
         for _ in range(6):
             writer.write_table(table)
-    with pytest.raises(ValueError, match=r"edges.parquet: 25,165,824 rows in [\d,]+ bytes are more than"):
+    with pytest.raises(ValueError, match=r"edges.parquet: .* 25,165,824 rows in [\d,]+ bytes are more than"):
         tl.read(path)
+
+
+def test_a_page_of_fewer_values_than_none(home, targets):
+    """Found by atheris: polars asks for 2⁶¹ bytes, and the process ends."""
+    target = next(t for t in targets if t.name == "read/h.parquet")
+    twelve, fewer = b"\x2c\x15\x18", b"\x2c\x15\x3b"  # the header of a page of data: 12 values, −30 values
+    assert target.good.count(twelve) == 3
+    for i in range(3):
+        before, after = target.good.split(twelve, i + 1)[:-1], target.good.split(twelve, i + 1)[-1]
+        assert not attempt(home, target, twelve.join(before) + fewer + after)

@@ -9,6 +9,8 @@ import numpy as np
 
 from timelike.checks import show
 from timelike.graph import DiGraph
+from timelike.parquet_pages import read_table
+from timelike.store import blaming
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,9 +29,9 @@ class Colour(NamedTuple):
     categories: list[str] | None = None
 
 
-def of_graph(time: np.ndarray, graph: DiGraph | None) -> list[Colour]:
-    """Time, and where there are edges degrees and weakly connected components."""
-    found = [Colour("time", time.astype(np.float32))]
+def of_graph(clock: str, time: np.ndarray, graph: DiGraph | None) -> list[Colour]:
+    """Time (or what `clock` calls it), and where there are edges degrees and weakly connected components."""
+    found = [Colour(clock, time.astype(np.float32))]
     if graph is None or not graph.num_edges:
         return found
     out, into = (np.bincount(ends, minlength=graph.num_nodes) for ends in (graph.sources, graph.targets))
@@ -69,11 +71,14 @@ def read_columns(file: Path, embedding: Any) -> list[Colour]:
 def _read(file: Path) -> pl.DataFrame:
     import polars as pl
 
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: there is no such file")
+    if file.suffix.lower() == ".parquet":
+        with blaming(file):
+            return read_table(file)
     try:
-        if file.suffix.lower() == ".parquet":
-            return pl.read_parquet(file)
         separator = "," if file.suffix.lower() == ".csv" else "\t"
-        return pl.read_csv(file, separator=separator, infer_schema_length=None)
+        return pl.read_csv(file, separator=separator, infer_schema_length=None, glob=False)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{file}: not readable as a table with a header ({show(str(error))})") from None
 

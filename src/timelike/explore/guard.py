@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
 
-#: The longest question, in bytes.
-MOST_QUERY = 4096
+#: The longest question, and the most bytes that are listened to before a question is complete.
+MOST_QUERY, MOST_HEAD = 4096, 2**16
 COOKIE = "timelike-token"
 
 
@@ -34,9 +35,28 @@ def host_names(host: str) -> frozenset[str]:
     A page of somebody else's whose name was pointed at this machine writes its own name there.
     """
     if is_loopback(host):
-        return frozenset({"127.0.0.1", "localhost", "[::1]"})
+        return frozenset({host, "127.0.0.1", "localhost", "[::1]"})
     own = {socket.gethostname(), socket.getfqdn()}
     return frozenset({host, f"[{host}]", *own} - {"0.0.0.0", "[::]", "::"})
+
+
+class ShortHeads(HttpToolsProtocol):
+    """A connection that is closed when a question does not come to an end."""
+
+    heard = 0
+
+    def data_received(self, data: bytes) -> None:
+        """Pass on what was sent, up to a bound."""
+        self.heard += len(data)
+        if self.heard > MOST_HEAD:
+            self.transport.close()
+        else:
+            super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        """A question is complete."""
+        self.heard = 0
+        super().on_headers_complete()
 
 
 class Guard:
@@ -60,7 +80,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{headers['host']}":
             return PlainTextResponse("other pages may not ask here", 403)
-        if headers.get("sec-fetch-site") == "cross-site" and scope["path"] != "/":
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != "/":
             return PlainTextResponse("other pages may not ask here", 403)
         if scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("only GET is answered", 405)

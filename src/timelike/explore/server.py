@@ -20,12 +20,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from timelike.explore.answers import MOST_FOUND, MOST_NAMES, MOST_ROWS, Answers, UnknownNode
-from timelike.explore.guard import Guard, is_loopback
+from timelike.explore.guard import Guard, ShortHeads, is_loopback
 from timelike.explore.page import KINDS, assets, cannot_stand_alone, policy, server_page, whole_page
 from timelike.explore.shown import Shown
 
 #: Of models with more nodes an answer takes long enough for others to be served meanwhile.
 AT_ONCE = 20_000
+#: Connections at a time; others are told to come again.
+MOST_CLIENTS = 500
 
 
 class Explorer:
@@ -103,9 +105,10 @@ class Explorer:
             try:
                 few = model.picture.count <= AT_ONCE
                 found = ask(model, asked) if few else await run_in_threadpool(ask, model, asked)
+                data = found if kind else _dump(found)
             except ValueError as error:
                 return _wrong(error)
-            return Response(found, media_type="application/octet-stream") if kind else _json(_dump(found))
+            return Response(data, media_type="application/octet-stream") if kind else _json(data)
 
         return answer
 
@@ -150,7 +153,17 @@ def application(models: Sequence[Shown], host: str = "127.0.0.1", token: str | N
     explorer = Explorer(models)
     for model in explorer.models:
         model.warm_up()
-    return Guard(Starlette(routes=explorer.routes()), host, token, policy())
+    app = Starlette(routes=explorer.routes())
+    app.router.redirect_slashes = False  # an address is right or wrong
+    return Guard(app, host, token, policy())
+
+
+def configuration(app: Guard) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
+        app, http=ShortHeads, ws="none", lifespan="off", log_level="error", access_log=False,
+        server_header=False, limit_concurrency=MOST_CLIENTS, timeout_graceful_shutdown=1,
+    )  # fmt: skip
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -177,11 +190,7 @@ def serve(models: Sequence[Shown], host: str, port: int, say: Callable[[str], No
     app = application(models, host, token)
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{sock.getsockname()[1]}/" + (f"?token={token}" if token else "")
-    config = uvicorn.Config(
-        app, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False,
-        timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(configuration(app))
     say(address)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -225,7 +234,10 @@ def _pick(items: Sequence[Any], asked: Request, name: str) -> Any:
 
 
 def _dump(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        raise ValueError("the points of the model are so large that numbers overflow here") from None
 
 
 def _json(data: bytes) -> Response:

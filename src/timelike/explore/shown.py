@@ -10,6 +10,7 @@ import numpy as np
 from timelike.embedding import Embedding
 from timelike.explore.colours import Colour, of_graph
 from timelike.graph import DiGraph
+from timelike.likelihoods import FermiDirac
 from timelike.manifolds.quadric import Quadric
 from timelike.plot.views import View, half_turn, is_anti_de_sitter, is_hyperboloid, view_of, words_for
 from timelike.replay import Replay
@@ -46,7 +47,14 @@ class Picture:
         table = np.stack([*self.view[:3], _depth(self.manifold, everything)], axis=1).astype(np.float32)
         self.positions = table[: self.count]
         self.frames = table[self.count :]
-        self.colours = [*of_graph(self.positions[:, 0], model.known), *model.columns]
+        self.colours = [*of_graph(self.clock, self.positions[:, 0], model.known), *model.columns]
+
+    @property
+    def clock(self) -> str:
+        """What the upward direction means: time, unless nothing in the model is earlier or later."""
+        likelihood = self.model.embedding.model.likelihood
+        timed = self.manifold.signature[0] or self.view.period or not isinstance(likelihood, FermiDirac)
+        return "time" if timed else "first direction"
 
     @cached_property
     def edges(self) -> np.ndarray:
@@ -89,7 +97,9 @@ class Picture:
             "radius": float(getattr(manifold, "radius", 1.0)) if isinstance(manifold, Quadric) else 1.0,
             "lost": view.lost,
             "lost_in_3d": view.lost_in_3d,
-            "axes": [view.space_label, view.time_label],
+            "axes": [view.space_label, view.time_label if self.clock == "time" else self.clock],
+            "clock": self.clock,
+            "cones": self.manifold.signature[0] > 0,
             "colours": [{"label": c.label, "categories": c.categories} for c in self.colours],
             "labels": [[int(i), str(embedding.name(i))] for i in self.labelled],
             "drawn_edges": len(self.edges),

@@ -16,7 +16,7 @@ BLOCK = 2**25
 #: No line of a file of edges is as long.
 LONGEST_LINE = 2**26
 #: What unpacks to more than this many bytes, and to so many times its size, is there to fill the memory.
-UNPACKED, RATIO = 2**25, 200
+UNPACKED, RATIO = 2**22, 200
 
 
 class File:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from timelike.files import check_rows, quiet
+from timelike.files import quiet
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.files import File
+from timelike.parquet_pages import check_pages
 
 #: Rows read at a time.
 BATCH = 2**20
@@ -26,11 +27,18 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
 
     source = file.path or file.read()
     try:
+        check_pages(source)
+    except ValueError as error:
+        raise _unreadable(file, error) from None
+    try:
         with quiet():
             _collect(source, builder, columns, time)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        first = " ".join(str(error).split())
-        raise ValueError(f"{file.name}: the Parquet file cannot be read: {first[:200]}") from None
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: File, error: BaseException) -> ValueError:
+    return ValueError(f"{file.name}: the Parquet file cannot be read: {' '.join(str(error).split())[:200]}")
 
 
 def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, time: Column | None) -> None:
@@ -38,8 +46,6 @@ def _collect(source: Path | bytes, builder: Builder, columns: Columns | None, ti
 
     table = pl.scan_parquet(source, glob=False)
     count = table.select(pl.len()).collect().item()
-    if isinstance(source, Path):
-        check_rows(source, count, f"{builder.source}: ")
     names = table.collect_schema().names()
     kept, places = choose(builder, names, columns, time)
     row = 0

@@ -11,6 +11,7 @@ from timelike.reproduce.link_prediction import PROTOCOLS, tasks_of
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.tables import by_dimension, flat, markdown
 from timelike.reproduce.task import Options, Report, Result, Task
+from timelike.reproduce.work import write_picture
 
 ABOUT = "seven combinations of manifold and likelihood on ten duplication-divergence graphs (box plots)"
 
@@ -94,5 +95,4 @@ def _boxes(results: Sequence[Result], title: str, path: Path) -> None:
             axes.set_ylim(min(scores) - 2, max(scores) + 2)
         grid.flat[0].set_ylabel("average precision (%)")
         figure.suptitle(title, fontsize=9)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150, metadata={"Software": None})
+        write_picture(path, figure)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.reproduce.task import Options, Report, Result, Task
+from timelike.reproduce.work import write_picture
 
 ABOUT = (
     "heat maps of the triple Fermi–Dirac function (figure 1), its wrapped forms, and the disk cone (appendix)"
@@ -34,8 +35,7 @@ def report(results: list[Result], folder: Path) -> Report:
     for about, _, _ in results:
         name = about["picture"].replace("_", "-")
         figure: Any = getattr(plot, about["picture"])()
-        folder.mkdir(parents=True, exist_ok=True)
-        figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": None})
+        write_picture(folder / f"{name}.png", figure)
         lines.append(f"{about['text']}\n\n![{about['text']}]({name}.png)")
         rows.append({"picture": f"{name}.png", "text": about["text"]})
     return Report("\n\n".join(lines), rows)

@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
     @property
     def found(self) -> dict[str, Any]:
-        """What the search found for this dimension: likelihood, optimizer, negatives, settings."""
+        """What the search found for this dimension: likelihood, optimizer, negatives, settings, maybe epochs."""
         return dict(self.row.more["cases"][str(self.dim)])
 
 
@@ -98,7 +98,7 @@ def _lanes(case: Case) -> list[Any]:
     of_config = {name: value for name, value in found["settings"].items() if name in SWEPT}
     numbers = {name: value for name, value in found["settings"].items() if name not in SWEPT}
     config = Config(
-        epochs=row.epochs,
+        epochs=found.get("epochs", row.epochs),
         batch_size=row.batch_size,
         burn_in=row.burn_in,
         optimizer=found["optimizer"],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from timelike.reproduce.task import Result
+from timelike.reproduce.work import write_picture
 
 #: Picture → toys in it, from left to right.
 PICTURES = {
@@ -43,8 +44,7 @@ def _draw(name: str, results: list[Result], path: Path) -> None:
             axes.set_title(_title(name, result), loc="left", fontsize=7)
         if name == "cycle":
             _strips(grid.flat[-1], results)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=150, metadata={"Software": None})
+        write_picture(path, figure)
 
 
 def _title(name: str, result: Result) -> str:

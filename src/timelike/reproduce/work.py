@@ -131,3 +131,10 @@ def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         part.write_text(text, "utf-8")
+
+
+def write_picture(path: Path, figure: Any) -> None:
+    """The same for a figure of matplotlib, byte for byte."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part:
+        figure.savefig(part, dpi=150, metadata={"Software": None})

@@ -4,8 +4,8 @@ import { kindColour, viridis, hex } from "timelike/colours.js";
 import { save, savePng, saveSvg } from "timelike/files.js";
 import { LABELS, Layout } from "timelike/layouts.js";
 import { Pane } from "timelike/pane.js";
-import { PairPanel, modelPanel, nodePanel } from "timelike/panel.js";
-import { NameField, complaint, digits, make } from "timelike/parts.js";
+import { PairPanel, likeliest, modelPanel, nodePanel } from "timelike/panel.js";
+import { NameField, complaint, make, short } from "timelike/parts.js";
 import { Replay } from "timelike/replay.js";
 
 const $ = (id) => document.getElementById(id);
@@ -62,8 +62,9 @@ export class Explorer {
     const all = [...new Set(this.models.flatMap((m) => m.views))];
     this.views = all;
     this.view = first.epochs && first.views.includes("rolled") ? "rolled" : first.views[0];
-    const label = (name) => (name === "rolled" && this.models.every((m) => m.wall) ? "Hyperboloid" : LABELS[name]);
-    $("views").replaceChildren(...all.map((name) => make("button", { type: "button", "data-view": name, onclick: () => this.setView(name) }, label(name))));
+    const hyperboloid = this.models.filter((m) => m.views.includes("rolled")).every((m) => m.wall);
+    const words = { ...LABELS, ...(hyperboloid ? { rolled: "Hyperboloid" } : {}), ...(this.models.every((m) => m.clock !== "time") ? { diagram: "Plane" } : {}) };
+    $("views").replaceChildren(...all.map((name) => make("button", { type: "button", "data-view": name, onclick: () => this.setView(name) }, words[name])));
     this._pressView();
     const labels = first.colours.map((c) => c.label);
     $("colour").replaceChildren(...labels.map((text, i) => make("option", { value: `${i}` }, text)));
@@ -90,10 +91,11 @@ export class Explorer {
       ["This page as one HTML file", "html", async () => save("timelike.html", await this.source.page(), "text/html"), alone],
     ];
     $("export-items").replaceChildren(...items.map(([text, id, act, not]) => make("button", {
-      type: "button", role: "menuitem", id: `export-${id}`, disabled: Boolean(not), title: not ?? "",
+      type: "button", id: `export-${id}`, disabled: Boolean(not), title: not ?? "",
       onclick: async () => { $("export").open = false; try { await act(); } catch (error) { this.say(error.message, "wrong"); } },
     }, text)));
     document.addEventListener("click", (event) => { if (!event.target.closest("#export")) $("export").open = false; });
+    $("export").onkeydown = (event) => { if (event.key === "Escape" && $("export").open) { $("export").open = false; $("export").firstElementChild.focus(); event.stopPropagation(); } };
   }
 
   async saveTable() {
@@ -104,10 +106,14 @@ export class Explorer {
 
   _panel() {
     this.pair = new PairPanel($("pair"), {
-      search: (text) => this.find(text), title: (m) => this.models[m].title, several: this.models.length > 1,
+      search: (text) => this.find(text), about: (m) => this.models[m], several: this.models.length > 1,
       ask: async (a, b) => {
         const found = await Promise.allSettled(this.models.map((_, m) => this.source.pair(m, a, b)));
         if (found.every((x) => x.reason)) throw found[0].reason;
+        this.panes.forEach((pane, m) => {
+          const pair = found[m].value?.forward;
+          pane.check(pair ? { ...pair, turn: likeliest(pair.why.images).turn } : null);
+        });
         return found.map((x) => x.value ?? x.reason);
       },
     });
@@ -133,7 +139,7 @@ export class Explorer {
 
   showNode() {
     nodePanel($("node"), this.chosen, this.state, {
-      title: (m) => this.models[m].title, go: (name) => this.choose(name), check: (a, b) => this.check(a, b),
+      about: (m) => this.models[m], go: (name) => this.choose(name), check: (a, b) => this.check(a, b),
       from: (name) => { this.showTab("pair"); this.pair.set(name, ""); }, table: () => this.saveTable(),
       show: (m) => { this.state.which = m; this.showNode(); }, onlyNew: (yes) => { this.state.onlyNew = yes; this.showNode(); $("only-new").focus(); },
     });
@@ -216,8 +222,8 @@ export class Explorer {
     }
     const strip = make("span", { class: "strip" });
     strip.style.background = `linear-gradient(90deg, ${Array.from({ length: 9 }, (_, i) => hex(viridis(i / 8))).join(", ")})`;
-    const short = (x) => digits(Number(x.toPrecision(3))).replace(/\.?0+$/, "");
-    legend.replaceChildren(make("b", {}, scale.label), short(scale.low), strip, short(scale.high), ...(scale.log ? [make("small", {}, "log")] : []));
+    const without = scale.values.some(Number.isNaN) ? [swatch(kindColour(99), "none")] : [];
+    legend.replaceChildren(make("b", {}, scale.label), short(scale.low), strip, short(scale.high), ...(scale.log ? [make("small", {}, "log")] : []), ...without);
   }
 
   redraw() { this.panes.forEach((pane) => pane.draw()); }
@@ -226,7 +232,7 @@ export class Explorer {
 
   keys() {
     const each = (act) => () => this.panes.forEach(act), tick = (id) => () => $(id).click();
-    const drag = (dx, dy) => each((pane) => { pane.camera.drag(dx, dy); pane.draw(); });
+    const drag = (dx, dy) => each((pane) => pane.drag(dx, dy));
     const views = Object.fromEntries(this.views.map((name, i) => [`${i + 1}`, () => this.setView(name)]));
     return {
       ...views, "0": each((pane) => pane.fit()), "+": each((pane) => pane.zoom(1.25)), "=": each((pane) => pane.zoom(1.25)), "-": each((pane) => pane.zoom(0.8)),

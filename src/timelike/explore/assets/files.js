@@ -11,7 +11,7 @@ export function save(name, data, kind) {
 
 /** All panes side by side as one PNG. */
 export function savePng(panes) {
-  const parts = panes.map((pane) => pane.toCanvas().canvas), out = document.createElement("canvas");
+  const parts = panes.map((pane) => pane.toCanvas()), out = document.createElement("canvas");
   out.width = parts.reduce((sum, part) => sum + part.width, 0);
   out.height = Math.max(...parts.map((part) => part.height));
   let x = 0;

@@ -97,7 +97,9 @@ export class Renderer {
     gl.uniform4f(places.ink, ...ink);
     this._attribute(0, "line", 3, gl.FLOAT);
     gl.disableVertexAttribArray(1);
+    gl.depthMask(false); // lines hide no node
     gl.drawArrays(gl.LINES, 0, this.lineCount);
+    gl.depthMask(true);
   }
 
   /** Small points are squares: nobody sees the difference, and software draws them much faster. */

@@ -1,12 +1,13 @@
 // What is drawn over the points: guides, axes, the light cone, a node's edges, names.
 
-import { FUTURE, PAST, css } from "timelike/colours.js";
+import { FUTURE, PAST, css, hex, kindColour, viridis } from "timelike/colours.js";
 import { toScreen } from "timelike/matrix.js";
+import { short } from "timelike/parts.js";
 
-const ARROWS = 60, LIKELY = 6;
+const ARROWS = 60, LIKELY = 6, FEW = 300;
 
 /** Draw everything but the points of a pane. */
-export function drawInk(pen, pane, { cone, labels }) {
+export function drawInk(pen, pane, { cone, edges, labels }) {
   const look = { text: css("text"), quiet: css("quiet"), line: css("line"), halo: css("canvas") };
   const at = (p) => toScreen(pane.matrix, pen.width, pen.height, ...p);
   if (pane.layout.name === "diagram") grid(pen, pane, look);
@@ -14,6 +15,8 @@ export function drawInk(pen, pane, { cone, labels }) {
   const chosen = pane.chosen;
   if (chosen && cone) drawCone(pen, pane, at, chosen.id);
   if (chosen) drawEdges(pen, pane, at, look);
+  else if (edges) drawHeads(pen, pane, at);
+  if (pane.pair) drawPair(pen, pane, at, look);
   for (const [text, p] of pane.layout.marks()) pen.text(text, at(p), { fill: look.quiet, size: 12, align: "center", halo: look.halo });
   drawNames(pen, pane, at, look, labels);
   if (pane.layout.name === "diagram") axes(pen, pane, look);
@@ -54,6 +57,22 @@ function drawEdges(pen, pane, at, look) {
   spot(me, 5.5, look.halo);
 }
 
+/** Which way the edges of a small graph go, while no node is chosen. */
+function drawHeads(pen, pane, at) {
+  const { layout, table, pairs = [] } = pane;
+  if (pairs.length > 2 * FEW) return;
+  for (let i = 0; i < pairs.length; i += 2) arrow(pen, layout.path(table, pairs[i], pairs[i + 1]).at(-1)?.map(at), css("edge"), 7);
+}
+
+/** The edge that is being checked. */
+function drawPair(pen, pane, at, look) {
+  const { layout, table, pair: { source, target, turn } } = pane;
+  const lines = layout.path(table, source.id, target.id, turn).map((line) => line.map(at));
+  for (const [stroke, width] of [[look.halo, 5], [look.text, 2]]) for (const line of lines) pen.line(line, { stroke, width });
+  for (const { id } of [source, target]) pen.dot(at(layout.of(table, id)), 5.5, { fill: pane.scale.of(id), stroke: look.text, width: 2 });
+  arrow(pen, lines.at(-1), look.text, 10);
+}
+
 function arrow(pen, line, colour, size) {
   if (!line || line.length < 2) return;
   const tip = line.at(-1);
@@ -78,16 +97,40 @@ function drawNames(pen, pane, at, look, labels) {
     const box = [toLeft ? x - wide : x, p.y - 8, toLeft ? x : x + wide, p.y + 8];
     if (!strong && boxes.some((b) => b[0] < box[2] && box[0] < b[2] && b[1] < box[3] && box[1] < b[3])) return false;
     boxes.push(box);
-    pen.text(short, { x, y: p.y }, { fill: strong ? look.text : look.soft ?? look.text, size, weight: strong ? 650 : 450, align: toLeft ? "right" : "left", halo: look.halo });
+    pen.text(short, { x, y: p.y }, { fill: look.text, size, weight: strong ? 650 : 450, align: toLeft ? "right" : "left", halo: look.halo });
     return true;
   };
-  const { chosen, hovered } = pane;
+  const { chosen, hovered, pair } = pane;
   if (chosen) write(chosen.id, chosen.name, true);
+  for (const { id, name } of pair ? [pair.source, pair.target] : []) if (id !== chosen?.id) write(id, name, true);
   if (hovered && hovered.name && hovered.id !== chosen?.id) write(hovered.id, hovered.name, true);
   let written = 0;
   if (chosen && labels)
     for (const side of ["targets", "sources"]) for (const row of [...chosen[side].known.slice(0, 12), ...chosen[side].new.slice(0, 6)]) written += write(row.id, row.name, false);
   if (!chosen) for (const [id, name] of pane.about.labels) { if (written >= most) break; written += write(id, name, false); }
+}
+
+/** For a picture that leaves the page: what its colours mean, and at height `foot` the notes. */
+export function drawKey(pen, { scale, notes }, foot) {
+  const style = { fill: css("text"), size: 11, halo: css("canvas") }, write = (text, more = {}) => {
+    const wide = 6.3 * text.length;
+    pen.text(text, { x: x - wide, y: 15 }, { ...style, ...more });
+    x -= wide + 8;
+  };
+  let x = pen.width - 12;
+  if (scale.categories) [...scale.categories.entries()].reverse().forEach(([i, text]) => {
+    write(text);
+    pen.dot({ x, y: 15 }, 4, { fill: kindColour(i) });
+    x -= 14;
+  });
+  else {
+    write(short(scale.high));
+    for (let k = 29; k >= 0; k--, x -= 3) pen.line([[0, 11], [3, 11], [3, 19], [0, 19]].map(([dx, y]) => ({ x: x - dx, y })), { fill: hex(viridis(k / 29)) });
+    x -= 8;
+    write(short(scale.low));
+  }
+  write(scale.label, { weight: 650 });
+  pen.text(notes, { x: pen.width / 2, y: foot }, { fill: css("quiet"), size: Math.min(11, (1.9 * pen.width) / (notes.length + 1)), align: "center" });
 }
 
 // Axes of the diagram
@@ -116,8 +159,9 @@ function axes(pen, pane, look) {
   const text = (v, digits) => v.toFixed(digits).replace("-", "−");
   const across = steps(...xs, pen.width / 110), up = steps(...ys, pen.height / 80);
   const style = { fill: look.quiet, size: 11, halo: look.halo };
-  for (const v of across.found) { const at = pen.width / 2 + (v - x) * wide; if (at > 60 && at < pen.width - 150) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
+  const named = `${pane.about.axes[0]} →`, end = pen.width - 12 - 7 * named.length - 20;
+  for (const v of across.found) { const at = pen.width / 2 + (v - x) * wide; if (at > 60 && at < end) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
   for (const v of up.found) { const at = pen.height / 2 - (v - y) * scale; if (at > 34 && at < pen.height - 30) pen.text(text(v, up.digits), { x: 10, y: at }, style); }
   pen.text(`${pane.about.axes[1]} ↑`, { x: 10, y: 16 }, { ...style, fill: look.text, size: 12 });
-  pen.text(`${pane.about.axes[0]} →`, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });
+  pen.text(named, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });
 }

@@ -14,12 +14,12 @@ const extent = (xs, pad = 0) => {
   return [low - room, high + room];
 };
 
-/** The range that nearly all lie in: a few far away do not make the rest small. */
+/** The range that all lie in, but for a few very far away: they do not make the rest small. */
 const body = (xs) => {
   if (xs.length < 200) return extent(xs, 0.06);
   const sorted = Float64Array.from(xs).sort(), at = (share) => sorted[Math.floor(share * (xs.length - 1))];
-  const room = 0.25 * (at(0.995) - at(0.005));
-  return extent([Math.max(sorted[0], at(0.005) - room), Math.min(sorted[xs.length - 1], at(0.995) + room)], 0.06);
+  const wide = at(0.995) - at(0.005), ends = [[sorted[0], at(0.005), -1], [sorted[xs.length - 1], at(0.995), 1]];
+  return extent(ends.map(([end, most, way]) => (Math.abs(end - most) <= wide ? end : most + 0.25 * way * wide)), 0.06);
 };
 
 /** One of the views of a model; `about` is what the server says of it, `table` its nodes. */
@@ -38,7 +38,7 @@ export class Layout {
 
   _limits(column) {
     const { name, period, about } = this;
-    if (name === "polar") { const r = 1.16 * (0.45 * this.deepest + this.deepest); return [[-r, r], [-r, r]]; }
+    if (name === "polar") return this._around(1.16 * (0.45 * this.deepest + this.deepest), column);
     if (name === "rolled") {
       const points = this.guides().flat();
       return [0, 1, 2].map((k) => extent(points.map((p) => p[k])));
@@ -53,6 +53,15 @@ export class Layout {
       return [[-radius, radius], [-radius, radius]];
     }
     return [body(column(1)), time];
+  }
+
+  /** The whole circle of time, or only where the nodes are, if that is a small part of it. */
+  _around(radius, column) {
+    const theta = column(0), places = column(3).map((depth, i) => this._polar(depth, theta[i]));
+    const found = [0, 1].map((k) => extent(places.map((p) => p[k]), 0.25));
+    const side = Math.max(...found.map(([a, b]) => b - a)) / 2;
+    this.part = side < radius / 2;
+    return this.part ? found.map(([a, b]) => [(a + b) / 2 - side, (a + b) / 2 + side]) : [[-radius, radius], [-radius, radius]];
   }
 
   /** Whether one scale for both axes would leave a thin line of a picture. */
@@ -217,8 +226,8 @@ export class Layout {
       return [["θ = 0", 0], ["π/2", Math.PI / 2], ["π", Math.PI], ["−π/2", -Math.PI / 2]].map(([text, t]) => [text, this._polar(rim, t)]);
     }
     if (this.name === "space") {
-      const [[x0], [y0], [, t1]] = this.limits;
-      return [["time", [x0, y0, t1]]];
+      const [[x0, x1], [y0, y1], [t0, t1]] = this.limits;
+      return [[`${this.about.clock} ↑`, [x0, y0, t1]], ["space 1", [(x0 + x1) / 2, y0, t0]], ["space 2", [x0, (y0 + y1) / 2, t0]]];
     }
     return [];
   }
@@ -229,10 +238,11 @@ export class Layout {
     const lost = { diagram: about.lost, rolled: about.lost, disk: about.lost, space: about.lost_in_3d }[name] ?? 0;
     const found = [];
     if (name === "rolled") found.push("time runs around, space along the axis");
-    if (name === "polar") found.push("angle: time; radius: distance in space from the centre, any direction");
-    if (name === "disk") found.push("time upwards; circles at distance 1, 2, … from the origin");
+    if (name === "polar") found.push(`angle: time; radius: distance in space from the centre, any direction${this.part ? "; a part of the circle, zoom out for all of it" : ""}`);
+    if (name === "disk") found.push(`${about.clock} upwards; circles at distance 1, 2, … from the origin`);
+    if (about.clock !== "time") found.push("nothing in this model is earlier or later: its edges have no direction");
     if (name === "diagram" && this.period) found.push("a circle of time, cut open: top and bottom are the same");
-    if (name === "space") found.push(`time upwards; space: two main directions${lost > 0.005 ? `, ${percent(lost)}` : ""}`);
+    if (name === "space") found.push(`${about.clock} upwards; space: two main directions${lost > 0.005 ? `, ${percent(lost)}` : ""}`);
     else if (lost > 0.005) found.push(`space: main direction, ${percent(lost)}`);
     return found;
   }

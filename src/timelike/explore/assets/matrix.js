@@ -18,6 +18,9 @@ export function toScreen(matrix, width, height, x, y, z = 0) {
   };
 }
 
+const FAR = 3.2; // of the eye from the centre, in radii of what is seen
+const corners = ([xs, ys, zs]) => xs.flatMap((x) => ys.flatMap((y) => zs.map((z) => [x, y, z])));
+
 /** A map of the plane: one scale for both axes, so that light keeps its slope, unless x is stretched. */
 export class Flat {
   constructor() { Object.assign(this, { x: 0, y: 0, scale: 1, stretch: 1 }); }
@@ -39,7 +42,7 @@ export class Flat {
   drag(dx, dy) { this.x -= dx / this.across; this.y += dy / this.scale; }
 
   zoom(factor, px, py, width, height) {
-    const change = Math.min(Math.max(this.scale * factor, this.home / 4), this.home * 2000) / this.scale;
+    const change = Math.min(Math.max(this.scale * factor, this.home / 50), this.home * 2000) / this.scale;
     this.x += ((px - width / 2) / this.across) * (1 - 1 / change);
     this.y += ((height / 2 - py) / this.scale) * (1 - 1 / change);
     this.scale *= change;
@@ -53,30 +56,46 @@ export class Flat {
   }
 }
 
-/** An eye that circles around a centre; z is up. */
+/** An eye that circles around a centre, with a lens before it; z is up. */
 export class Orbit {
-  constructor() { Object.assign(this, { yaw: -0.9, pitch: 0.32, distance: 1, centre: [0, 0, 0], size: 1, shift: [0, 0] }); }
+  constructor() { Object.assign(this, { yaw: -0.9, pitch: 0.32, centre: [0, 0, 0], size: 1, lens: 1, home: 1, shift: [0, 0] }); }
 
-  fit(limits, width, height) {
+  /** The lens with which the corners of a box just stay within the margins. */
+  fit(limits, width, height, margins) {
     this.centre = limits.map(([a, b]) => (a + b) / 2);
     this.size = Math.hypot(...limits.map(([a, b]) => b - a)) / 2 || 1;
-    this.distance = 3.15 * Math.max(1, (0.94 * height) / width);
-    this.shift = [0, 0];
+    Object.assign(this, { lens: 1, shift: [0, 0] });
+    const matrix = this.matrix(width, height);
+    const seen = corners(limits).map((p) => toScreen(matrix, width, height, ...p));
+    const [xs, ys] = ["x", "y"].map((k) => [Math.min(...seen.map((p) => p[k])), Math.max(...seen.map((p) => p[k]))]);
+    const free = [width - margins.left - margins.right, height - margins.top - margins.bottom];
+    this.lens = this.home = Math.min(free[0] / (xs[1] - xs[0] || 1), free[1] / (ys[1] - ys[0] || 1));
+    const middle = [(margins.left - margins.right) / 2 - this.lens * ((xs[0] + xs[1]) / 2 - width / 2), (margins.top - margins.bottom) / 2 - this.lens * ((ys[0] + ys[1]) / 2 - height / 2)];
+    this.shift = [(2 * middle[0]) / width, (-2 * middle[1]) / height];
   }
 
-  drag(dx, dy, pan) {
+  drag(dx, dy, width, height, pan) {
     if (pan) {
-      this.shift[0] += (2 * dx) / 700;
-      this.shift[1] -= (2 * dy) / 700;
+      this.shift[0] += (2 * dx) / width;
+      this.shift[1] -= (2 * dy) / height;
       return;
     }
     this.yaw -= dx / 160;
     this.pitch = Math.min(1.55, Math.max(-1.55, this.pitch + dy / 160));
   }
 
-  zoom(factor) { this.distance = Math.min(12, Math.max(0.3, this.distance / factor)); }
+  /** What is under the pointer stays there. */
+  zoom(factor, px, py, width, height) {
+    const change = Math.min(Math.max(this.lens * factor, this.home / 4), this.home * 500) / this.lens;
+    const at = [(2 * px) / width - 1, 1 - (2 * py) / height];
+    this.shift = this.shift.map((s, k) => at[k] - change * (at[k] - s));
+    this.lens *= change;
+  }
 
-  lookAt() {}
+  lookAt(point, width, height) {
+    const { x, y } = toScreen(this.matrix(width, height), width, height, ...point);
+    this.shift = [this.shift[0] + 1 - (2 * x) / width, this.shift[1] + (2 * y) / height - 1];
+  }
 
   matrix(width, height) {
     const cy = Math.cos(this.yaw), sy = Math.sin(this.yaw), cp = Math.cos(this.pitch), sp = Math.sin(this.pitch);
@@ -87,11 +106,11 @@ export class Orbit {
       for (let c = 0; c < 3; c++) view[4 * c + row] = axis[c] * s;
       view[12 + row] = -(axis[0] * x + axis[1] * y + axis[2] * z) * s;
     });
-    view[14] -= this.distance;
+    view[14] -= FAR;
     view[15] = 1;
-    const f = 3.2, near = 0.05, far = 30, lens = new Float32Array(16);
-    lens[0] = (f * Math.min(width, height)) / width;
-    lens[5] = (f * Math.min(width, height)) / height;
+    const near = 0.05, far = 30, f = FAR * this.lens * Math.min(width, height), lens = new Float32Array(16);
+    lens[0] = f / width;
+    lens[5] = f / height;
     lens[8] = -this.shift[0];
     lens[9] = -this.shift[1];
     lens[10] = (far + near) / (near - far);

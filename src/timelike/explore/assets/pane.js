@@ -2,30 +2,34 @@
 
 import { Scale, paper, css, rgb } from "timelike/colours.js";
 import { Renderer } from "timelike/gl.js";
-import { drawInk } from "timelike/ink.js";
+import { drawInk, drawKey } from "timelike/ink.js";
 import { Layout } from "timelike/layouts.js";
 import { Flat, Orbit, toScreen } from "timelike/matrix.js";
 import { CanvasPen, SvgPen } from "timelike/pens.js";
 
 const REACH = 14; // pixels from the pointer within which a node is meant
+const FOOT = 24; // pixels for the notes under a picture that is kept
 
 export class Pane {
   /** `ask` gets what the reader does: hover(id), choose(id), and names(ids). */
   constructor(holder, about, options, ask) {
-    Object.assign(this, { about, options, ask, chosen: null, hovered: null, margins: { left: 44, right: 24, top: 30, bottom: 30 } });
+    Object.assign(this, { about, options, ask, chosen: null, pair: null, hovered: null, margins: { left: 44, right: 24, top: 30, bottom: 30 } });
     this.element = document.createElement("figure");
     this.element.className = "pane";
     this.element.tabIndex = 0;
     this.element.setAttribute("aria-label", `${about.nodes} nodes in ${about.space}; arrow keys move, + and − zoom`);
     this.points = document.createElement("canvas");
     this.ink = document.createElement("canvas");
+    this.picture = document.createElement("div");
+    this.picture.className = "picture";
+    this.picture.append(this.points, this.ink);
     this.caption = document.createElement("figcaption");
-    this.element.append(this.points, this.ink, this.caption);
+    this.element.append(this.picture, this.caption);
     holder.append(this.element);
     this.renderer = new Renderer(this.points);
     this.flat = new Flat();
     this.orbit = new Orbit();
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    new ResizeObserver(() => this.resize()).observe(this.picture);
     this._listen();
   }
 
@@ -68,29 +72,39 @@ export class Pane {
     this.draw();
   }
 
-  choose(found) { this.chosen = found; this.draw(); }
+  choose(found) { Object.assign(this, { chosen: found, pair: null }); this.draw(); }
+
+  /** Draw the edge that is being checked: `source`, `target` and the `turn` of the circle of time. */
+  check(pair) {
+    this.pair = pair;
+    if (pair) this.reveal(pair.source.id);
+    this.draw();
+  }
 
   fit() {
     const { width, height } = this.size();
-    const plain = this.layout.name === "diagram", margins = plain ? this.margins : { left: 20, right: 20, top: 20, bottom: 44 };
+    const plain = this.layout.name === "diagram", margins = plain ? this.margins : { left: 20, right: 20, top: 30, bottom: 20 };
     this.camera.fit(this.layout.limits, width, height, margins, plain && this.options.stretch);
     const stretch = plain ? this.camera.stretch : 1, more = stretch > 1.02 || stretch < 0.98 ? [`space stretched ×${Number(stretch.toPrecision(2))}`] : [];
-    this.caption.textContent = [...this.layout.notes(), ...more].join(" · ");
+    this.notes = [...this.layout.notes(), ...more].join(" · ");
+    this.caption.textContent = this.notes;
+    this.caption.style.minHeight = `${this.caption.offsetHeight}px`; // other words leave the picture as large as it is
     this.draw();
   }
 
   /** Bring a node into view if it is not. */
   reveal(id) {
     const { width, height } = this.size(), p = this.layout.of(this.table, id), at = toScreen(this.matrix, width, height, ...p);
-    if (at.x < 40 || at.y < 40 || at.x > width - 40 || at.y > height - 40) this.camera.lookAt(p);
+    if (at.x < 40 || at.y < 40 || at.x > width - 40 || at.y > height - 40) this.camera.lookAt(p, width, height);
     this.draw();
   }
 
-  size() { return { width: this.element.clientWidth || 1, height: this.element.clientHeight || 1 }; }
+  size() { return { width: this.picture.clientWidth || 1, height: this.picture.clientHeight || 1 }; }
 
   resize() {
     const { width, height } = this.size(), ratio = Math.min(window.devicePixelRatio || 1, 2);
     for (const canvas of [this.points, this.ink]) Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+    if (this.shape?.[0] !== width) this.caption.style.minHeight = "";
     if (this.layout && (!this.shape || Math.abs(this.shape[0] - width) + Math.abs(this.shape[1] - height) > 1)) this.fit();
     this.shape = [width, height];
     this.draw();
@@ -116,7 +130,7 @@ export class Pane {
     return { matrix: this.matrix, size: size * ratio, alpha: this.chosen ? 0.35 : 1, deep: this.layout.deep, paper: paper(), ink, lines: this.options.edges };
   }
 
-  /** The node under a place of the screen, the nearest to the eye of those that are near it. */
+  /** The node nearest to a place of the screen, if one is near. */
   pick(px, py) {
     if (!this.matrix) return null;
     const { width, height } = this.size(), { at } = this, m = this.matrix;
@@ -134,7 +148,7 @@ export class Pane {
   _listen() {
     const held = new Map();
     let moved = 0, gap = 0;
-    const place = (event) => { const box = this.element.getBoundingClientRect(); return { x: event.clientX - box.left, y: event.clientY - box.top }; };
+    const place = (event) => { const box = this.picture.getBoundingClientRect(); return { x: event.clientX - box.left, y: event.clientY - box.top }; };
     this.ink.addEventListener("pointerdown", (event) => {
       this.ink.setPointerCapture(event.pointerId);
       held.set(event.pointerId, place(event));
@@ -146,7 +160,7 @@ export class Pane {
       held.set(event.pointerId, now);
       moved += Math.hypot(now.x - before.x, now.y - before.y);
       if (held.size === 2) return this._pinch([...held.values()], (found) => { const factor = gap ? found / gap : 1; gap = found; return factor; });
-      if (moved > 4) { this.camera.drag(now.x - before.x, now.y - before.y, event.shiftKey || event.buttons === 2); this.draw(); }
+      if (moved > 4) { this.drag(now.x - before.x, now.y - before.y, event.shiftKey || event.buttons === 2); }
       return undefined;
     });
     const release = (event) => {
@@ -169,6 +183,12 @@ export class Pane {
     this.zoom(factor(Math.hypot(a.x - b.x, a.y - b.y)), (a.x + b.x) / 2, (a.y + b.y) / 2);
   }
 
+  drag(dx, dy, shift = false) {
+    const { width, height } = this.size();
+    this.camera.drag(dx, dy, width, height, shift);
+    this.draw();
+  }
+
   zoom(factor, x, y) {
     const { width, height } = this.size();
     this.camera.zoom(factor, x ?? width / 2, y ?? height / 2, width, height);
@@ -184,20 +204,22 @@ export class Pane {
     this.draw();
   }
 
-  /** The picture as a canvas, twice as fine as the screen. */
+  /** The picture with what its colours mean, and the notes under it, as a canvas. */
   toCanvas() {
-    const { width, height } = this.size(), out = document.createElement("canvas");
+    const { width, height } = this.size(), ratio = this.points.width / width, out = document.createElement("canvas");
     this.drawNow();
-    Object.assign(out, { width: this.points.width, height: this.points.height });
-    const context = out.getContext("2d");
-    context.drawImage(this.points, 0, 0);
-    context.drawImage(this.ink, 0, 0);
-    return { canvas: out, width, height };
+    Object.assign(out, { width: this.points.width, height: this.points.height + Math.round(FOOT * ratio) });
+    const context = out.getContext("2d"), pen = new CanvasPen(context, ratio, width, height + FOOT);
+    context.fillStyle = css("canvas");
+    context.fillRect(0, 0, width, height + FOOT);
+    for (const layer of [this.points, this.ink]) context.drawImage(layer, 0, 0, width, height);
+    drawKey(pen, this, height + FOOT / 2);
+    return out;
   }
 
   /** The picture as SVG: every node that is seen, every line. */
   toSvg() {
-    const { width, height } = this.size(), pen = new SvgPen(width, height, css("canvas"));
+    const { width, height } = this.size(), pen = new SvgPen(width, height, css("canvas"), FOOT);
     const style = this._pointStyle(1), to = (i) => toScreen(this.matrix, width, height, this.at[i], this.at[i + 1], this.at[i + 2]);
     if (style.lines) {
       const lines = this._lines();
@@ -209,6 +231,7 @@ export class Pane {
       if (p.x > -9 && p.y > -9 && p.x < width + 9 && p.y < height + 9) pen.dot(p, style.size / 2, { fill: this.scale.of(i / 3), alpha: style.alpha });
     }
     drawInk(pen, this, this.options);
+    drawKey(pen, this, height + FOOT / 2);
     return pen.toString();
   }
 }

@@ -39,8 +39,8 @@ export function nodePanel(holder, found, state, act) {
   }
   const several = found.length > 1;
   const tabs = several ? make("div", { class: "segments wide", role: "group", "aria-label": "Model" }, ...found.map((other, m) =>
-    make("button", { type: "button", textContent: act.title(m), disabled: !other, "aria-pressed": String(other === one), onclick: () => act.show(m) }))) : null;
-  const facts = [`time ${digits(one.time)}`, `${one.targets.total} out`, `${one.sources.total} in`];
+    make("button", { type: "button", textContent: act.about(m).title, disabled: !other, "aria-pressed": String(other === one), onclick: () => act.show(m) }))) : null;
+  const facts = [`${act.about(found.indexOf(one)).clock} ${digits(one.time)}`, `${one.targets.total} out`, `${one.sources.total} in`];
   holder.replaceChildren(
     make("h2", { class: "node-name" }, one.name),
     make("p", { class: "sub" }, facts.join(" · ")),
@@ -82,8 +82,8 @@ function known(one, act) {
 
 /** The check of one edge: two names, and what every model says of them. */
 export class PairPanel {
-  constructor(holder, { search, ask, title, several }) {
-    Object.assign(this, { ask, title, several });
+  constructor(holder, { search, ask, about, several }) {
+    Object.assign(this, { ask, about, several });
     const field = (id, label) => {
       const place = make("div", { class: "search" });
       const made = new NameField(place, { id, label, placeholder: label, search, choose: () => this.run() });
@@ -122,10 +122,10 @@ export class PairPanel {
   }
 
   _one(found, m) {
-    const head = this.several ? [make("h3", {}, this.title(m))] : [];
+    const head = this.several ? [make("h3", {}, this.about(m).title)] : [];
     if (found instanceof Error) return make("section", {}, ...head, complaint(found));
     return make("section", { class: "checked" }, ...head, way(found.forward, true), way(found.backward, false),
-      make("p", { class: "sub" }, found.calibration ? `Probabilities ${found.calibration}.` : "Probabilities are not calibrated."), why(found.forward));
+      make("p", { class: "sub" }, found.calibration ? `Probabilities ${found.calibration}.` : "Probabilities are not calibrated."), why(found.forward, this.about(m)));
   }
 }
 
@@ -140,18 +140,22 @@ function way(found, main) {
     bar(found.p), differs ? make("p", { class: "sub" }, `before calibration ${digits(found.model)}`) : null, places);
 }
 
+/** The image of the target that counts most. */
+export const likeliest = (images) => images.reduce((a, b) => (b.p > a.p ? b : a));
+const turns = ({ turn }) => `${turn > 0 ? "+" : turn < 0 ? "−" : ""}${Math.abs(turn)}`;
+
 /** The interval, Δt and the factors: what makes the edge likely or not. */
-function why({ why: { formula, images }, source, target }) {
-  const best = images.reduce((a, b) => (b.p > a.p ? b : a));
-  const meaning = best.interval < 0 ? (best.time > 0 ? "timelike, in the future" : "timelike, in the past") : "spacelike: outside the light cone";
-  const names = Object.keys(best.factors), hints = { "F₁": "inside the light cone", "F₂": "not in the past", "F₃": "not in the far future", F: "near" };
+function why({ why: { formula, images }, source, target }, { cones, clock }) {
+  const best = likeliest(images), timelike = best.time > 0 ? "timelike, in the future" : "timelike, in the past";
+  const meaning = !cones ? "the distance, squared" : best.interval < 0 ? timelike : "spacelike: outside the light cone";
+  const names = Object.keys(best.factors), hints = { "F₁": cones ? "inside the light cone" : "near", "F₂": "not in the past", "F₃": "not in the far future", F: "near" };
   if (names.length === 2 && formula.startsWith("2")) hints["F₂"] = "not in the far future";
   const line = (name, value, hint, p) => make("tr", { "data-name": name, "data-value": value }, make("th", { scope: "row" }, name), make("td", { class: "p" }, digits(value)), make("td", { class: "hint" }, p === undefined ? hint : make("span", {}, bar(p), hint)));
   const table = make("table", { class: "numbers why" },
-    line("s²", best.interval, meaning), line("Δt", best.time, best.turn ? `${best.turn > 0 ? "+" : "−"}${Math.abs(best.turn)} turn of the circle of time` : ""),
+    line("s²", best.interval, meaning), clock === "time" ? line("Δt", best.time, best.turn ? `${turns(best)} turn of the circle of time` : "") : null,
     ...names.map((name) => line(name, best.factors[name], hints[name] ?? "", best.factors[name])), line("F", best.p, formula));
   const others = images.length > 1 ? make("details", {}, make("summary", {}, `Sum over ${images.length} images`), make("table", { class: "numbers" },
-    make("tr", {}, ...["turn", "s²", "Δt", "F"].map((text) => make("th", {}, text))),
-    ...images.map((x) => make("tr", {}, make("td", {}, `${x.turn}`), ...[x.interval, x.time, x.p].map((v) => make("td", { class: "p" }, digits(v))))))) : null;
+    make("tr", {}, ...["turn", "s²", "Δt", "F"].map((text) => make("th", { class: "p" }, text))),
+    ...images.map((x) => make("tr", {}, make("td", { class: "p" }, turns(x)), ...[x.interval, x.time, x.p].map((v) => make("td", { class: "p" }, digits(v))))))) : null;
   return make("section", { class: "why" }, make("h3", {}, `Why ${source.name} → ${target.name}`), table, others);
 }

@@ -21,6 +21,9 @@ export function digits(x) {
   return text.replace("-", "−");
 }
 
+/** Three digits, as many as a legend needs. */
+export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;
 export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 
@@ -80,6 +83,7 @@ export class NameField {
       if (this.at >= 0) this.take(this.rows[this.at].name);
       else if (this.value) this.take(this.value);
     } else if (event.key === "Escape") {
+      event.preventDefault(); // browsers would clear the field
       if (this.list.hidden) this.input.blur();
       this.close();
       event.stopPropagation();

@@ -63,8 +63,9 @@ export class CanvasPen {
 }
 
 export class SvgPen {
-  constructor(width, height, paper) {
-    Object.assign(this, { width, height, parts: [`<rect width="${width}" height="${height}" fill="${paper}"/>`], clips: 0 });
+  /** `foot` is room below the picture, for words. */
+  constructor(width, height, paper, foot) {
+    Object.assign(this, { width, height, total: height + foot, parts: [`<rect width="${width}" height="${height + foot}" fill="${paper}"/>`], clips: 0 });
   }
 
   line(points, { stroke, width = 1, alpha = 1, dash = [], fill = null, fillAlpha = 1 }) {
@@ -96,6 +97,6 @@ export class SvgPen {
   }
 
   toString() {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}" font-family='${FONT}'>${this.parts.join("\n")}</svg>\n`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.total}" viewBox="0 0 ${this.width} ${this.total}" font-family='${FONT}'>${this.parts.join("\n")}</svg>\n`;
   }
 }
