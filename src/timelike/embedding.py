@@ -256,11 +256,10 @@ class Embedding:
             ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
             without = np.append(ends[1][ends[0] == number], number)
             without = np.append(without, self.strangers(known)) if incoming else without
-        scores = np.asarray(predict.of_node(self.ranker, self._columns, number, incoming=incoming))
-        best = predict.best_of(scores, k, without)
+        best, scores = predict.best_of_node(self.ranker, self._columns, number, k, without, incoming)
         here = np.full(best.size, number)
         sources, targets = (best, here) if incoming else (here, best)
-        return self._predictions(sources, targets, scores[best])
+        return self._predictions(sources, targets, scores)
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
         rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)

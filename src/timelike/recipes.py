@@ -23,6 +23,7 @@ from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.portfolio import portfolio
 from timelike.sampling import Negatives
+from timelike.shards import AnyGraph
 
 #: Geometries without time, whose likelihood is undirected.
 TIMELESS = ("euclidean", "hyperboloid", "sphere")
@@ -50,7 +51,7 @@ KIND_WEIGHTS = {"inner": {"inner": 3.0}}
 
 
 def recipe(
-    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: DiGraph | None = None
+    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: AnyGraph | None = None
 ) -> tuple[Model, Config]:
     """A model and how to train it, for a geometry in `manifolds.MANIFOLDS` or a model in `baselines.MODELS`.
 
