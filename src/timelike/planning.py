@@ -20,6 +20,8 @@ from timelike.many.buckets import usual, with_room
 WORD = 4
 #: Tables like that of the points that each optimiser keeps.
 MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2}
+#: How often the rows of a step are in memory, besides their moments.
+COPIES = 8
 #: Numbers of nodes and edges are words with a sign.
 MOST = 2**31 - 1
 #: Pairs that are drawn together.
@@ -74,8 +76,9 @@ class Work:
         return WORD * (2 + (2 if processes == 1 else 1))
 
     def bytes_per_step(self) -> int:
-        """Rows of a step, their covectors and sums, in every process at most."""
-        return 4 * WORD * 2 * self.pairs * self.batch_size * self.ambient
+        """Rows of a step, their derivatives, sums, directions, and moments before and after."""
+        copies = COPIES + 2 * MOMENTS[self.optimizer]
+        return copies * WORD * 2 * self.pairs * self.batch_size * self.ambient
 
     def memory(self, processes: int = 1) -> int:
         """Bytes of a process, without the runtime and the compiler."""

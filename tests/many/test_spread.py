@@ -109,7 +109,7 @@ def test_a_plan(capsys):
     main(["plan", "--nodes", "1e6", "--edges", "1e7", "--dim", "16", "--processes", "4", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["bytes_per_node"] == 4 * 3 * 16 + 8
-    tables, batch = 250_000 * found["bytes_per_node"] + 2_500_000 * 12, 4 * 4 * 10 * 4096 * 16 // 4
+    tables, batch = 250_000 * found["bytes_per_node"] + 2_500_000 * 12, 12 * 4 * 10 * 4096 * 16 // 4
     assert found["gib_per_process"] == pytest.approx((tables + batch) / 2**30)
     rows = 10 * 1024 / 4  # of each other process, a few of them twice
     assert 3 * rows * 132 < found["bytes_sent_per_step"] < 1.4 * 3 * rows * 132

@@ -258,11 +258,9 @@ class Fit:
         }
 
     def _print(self, found: dict[str, Any]) -> None:
-        held = f"{found['valid_edges']:,} held out for validation"
-        print(
-            f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned, "
-            + (f"after {held}" if found["refit"] else held)
-        )
+        learned = f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned"
+        held = "of them held out for validation before" if found["refit"] else "held out for validation"
+        print(f"{learned}, {found['valid_edges']:,} {held}")
         print(f"geometry       {found['reason']}")
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
         if found["valid_ap"] is not None:

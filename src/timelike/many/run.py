@@ -35,16 +35,17 @@ def mesh_of_all() -> Mesh:
 
 def start(mesh: Mesh, plan: Plan, numbers: Numbers, rows: int) -> Tables:
     """Points as one process would begin with, spread; rows past the last node are there too."""
-    count = rows * mesh.devices.size
+    count, model = rows * mesh.devices.size, numbers.model
 
-    def tables(numbers: Numbers) -> Tables:
-        points = init_points(numbers, count)
-        learned = Learned.start(reals_of(numbers.model, plan.learn))
-        return Tables(points, plan.transformation().init(points), learned, jnp.zeros(count, jnp.int32))
+    def laid_out(make: Any, *given: Any) -> Any:
+        lie = where(jax.eval_shape(make, *given))
+        return jax.jit(make, out_shardings=jax.tree.map(partial(NamedSharding, mesh), lie))(*given)
 
-    lie = where(jax.eval_shape(tables, numbers))
-    shardings = jax.tree.map(partial(NamedSharding, mesh), lie)
-    return jax.jit(tables, out_shardings=shardings)(numbers)
+    # One after the other: random numbers take memory of their own for a while.
+    points = jax.block_until_ready(laid_out(lambda numbers: init_points(numbers, count), numbers))
+    optimizer = laid_out(plan.transformation().init, points)
+    learned = laid_out(lambda model: Learned.start(reals_of(model, plan.learn)), model)
+    return Tables(points, optimizer, learned, laid_out(lambda: jnp.zeros(count, jnp.int32)))
 
 
 class Runner:
