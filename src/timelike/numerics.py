@@ -79,7 +79,9 @@ def _product(decays: list[Array]) -> Array:
 def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
     """log Σ eˣ over the last axis, for finite x."""
     top = jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True))
-    return top[..., 0] + jnp.log(jnp.sum(jnp.exp(x - top), axis=-1))
+    total = jnp.sum(jnp.exp(x - top), axis=-1)  # ≥ 1
+    # Unless x is computed twice, with other roundings: from 10⁹ on, x − top may then be −128 for all.
+    return top[..., 0] + jnp.log(jnp.where(total < 0.5, 1.0, total))
 
 
 def softplus(x: Scalar) -> Scalar:
