@@ -103,6 +103,16 @@ def h200() -> str:
     )
 
 
+def h200_big() -> str:
+    """What was measured of big graphs on one GPU, beside what was wanted."""
+    found = json.loads((BENCHMARKS / "h200.json").read_text("utf-8"))
+    lines = found["big"]
+    body = [[line["work"], f"{_short(line['value'])} {line['unit']}", line["target"]] for line in lines]
+    commands = "; ".join(f"`{command}`" for command in dict.fromkeys(line["command"] for line in lines))
+    made = f"Made {found['date']} on {found['machine']} by {commands}"
+    return f"{markdown(['', 'measured', 'wanted'], body)}\n\n{made}.\n"
+
+
 def _short(value: Any) -> str:
     """Three digits; powers of ten beyond 10⁵."""
     if abs(value) < 1e5:
@@ -117,6 +127,8 @@ def block(name: str, folder: Path) -> str:
         return summary()
     if name == "h200":
         return h200()
+    if name == "h200-big":
+        return h200_big()
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)

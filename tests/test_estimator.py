@@ -1,5 +1,7 @@
 """The estimator: inputs of every kind, scikit-learn's conventions, the choice of a geometry, predictions."""
 
+import dataclasses
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -366,6 +368,21 @@ def test_validation_edges_are_learned_in_the_end(graph, fitted, tmp_path):
     loaded = SpacetimeEmbedding.load(tmp_path / "model")
     assert loaded.trained_on_.before.num_edges == fitted.graph_.num_edges
     assert loaded.embedding_.info == info
+    rare = loaded.embedding_.calibrated(loaded.valid_, ratio=100)
+    assert rare.calibration == before.calibration.at_ratio(100)
+
+
+def test_pairs_that_were_not_learned_calibrate_and_set_the_threshold(graph, fitted):
+    found = dataclasses.replace(
+        fitted.embedding_,
+        info={**fitted.embedding_.info, "refit": {"threshold": -0.1, "valid": fitted.valid_.digest}},
+    )
+    fresh = split_edges(graph, 0.3, 0, seed=7).valid
+    assert evaluate(found, fresh).threshold == pytest.approx(np.exp(-0.1))  # nothing else is known
+    assert evaluate(found, fresh, valid=fresh).threshold_from == "best F1 on validation pairs"
+    assert found.calibrated(fresh).calibration == fitted.embedding_.calibrated(fresh).calibration
+    plain = dataclasses.replace(found, calibration=None).calibrated(fitted.valid_)
+    assert plain.info["calibration"] == "not calibrated: the validation edges have been learned"
 
 
 def test_given_validation_edges_are_learned_only_if_asked_for(graph):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from timelike.model import Model
     from timelike.sampling import Negatives
     from timelike.settings import Settings
+    from timelike.shards import EdgeShards
     from timelike.splits import Split, folds, split_edges
     from timelike.sweeps import Sweep, sweep
     from timelike.training import DivergedError, InterruptedTraining, train
@@ -78,6 +79,7 @@ _HOMES = {
     "model": ("Model",),
     "sampling": ("Negatives",),
     "settings": ("Settings",),
+    "shards": ("EdgeShards",),
     "splits": ("Split", "folds", "split_edges"),
     "sweeps": ("Sweep", "sweep"),
     "training": ("DivergedError", "InterruptedTraining", "train"),
@@ -92,6 +94,7 @@ __all__ = [
     "Description",
     "DiGraph",
     "DivergedError",
+    "EdgeShards",
     "Embedding",
     "Evaluation",
     "InterruptedTraining",

@@ -17,7 +17,6 @@ from timelike.embedding import Embedding
 from timelike.evaluation import LabelledPairs, best_threshold
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.replay import config_of
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 
@@ -99,13 +98,14 @@ def refit(
     """The same run on `graph`, validation edges included, until the epoch that they chose.
 
     Score, calibration and history stay those of the run that was validated, and so does the threshold that
-    its validation pairs give, kept in `info["refit"]`: an edge that was learned tells nothing about these.
+    its validation pairs give, kept in `info["refit"]` with a digest of these pairs: an edge that was learned
+    tells nothing about such things any more (`evaluation.learned_since`).
     """
     last = int(embedding.info["best_epoch"])
-    config = dataclasses.replace(config_of(embedding.info), until=last, select="last", patience=None)
+    config = Config.from_dict(embedding.info["config"]).ended_at(last)
     again = train(graph, embedding.model, config, checkpoint=beside(checkpoint, ["refit"]), progress=progress)
     threshold, _ = best_threshold(embedding, valid)
-    found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold}
+    found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold, "valid": valid.digest}
     return dataclasses.replace(
         embedding, model=again.model, points=again.points, info={**embedding.info, "refit": found}
     )

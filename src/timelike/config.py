@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from timelike.checks import positive_number, whole_number
@@ -79,6 +80,10 @@ class Config:
         """The one after which the run ends, if nothing stops it before."""
         return self.epochs if self.until is None else min(self.until, self.epochs)
 
+    def ended_at(self, epoch: int) -> Config:
+        """The same run without validation, which ends with this epoch and keeps it."""
+        return dataclasses.replace(self, until=epoch, select="last", patience=None)
+
     def plan(self, has_valid: bool, has_test: bool) -> Plan:
         """The part that is fixed when an epoch is compiled."""
         if self.select == "test" and not has_test:
@@ -101,3 +106,9 @@ class Config:
         plain = dataclasses.asdict(self)
         plain["negatives"]["weights"] = dict(self.negatives.weights)
         return {**plain, "learn": list(self.learn)}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Config:
+        """What `to_dict` made, checked; what is missing is as by default."""
+        kinds = {"negatives": Negatives(**plain["negatives"])} if "negatives" in plain else {}
+        return cls(**{**plain, **kinds})

@@ -15,7 +15,7 @@ import numpy as np
 from timelike import export, folding, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration
 from timelike.checks import instance, positive_number, whole_number
-from timelike.evaluation import LabelledPairs
+from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
 from timelike.sampling import ANYWHERE
@@ -44,7 +44,8 @@ class Neighbour(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Embedding:
-    """Points of the selected epoch, with the history of all epochs.
+    """Points of the selected epoch, with the history of all epochs (of a model that was trained again with
+    its validation edges: of the run that they validated).
 
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
     to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
@@ -158,12 +159,17 @@ class Embedding:
 
         They hold where there are `ratio` non-edges to an edge; None: as many as among these pairs. No
         ranking changes. With too few pairs, or none that the model can tell apart, nothing is calibrated;
-        `info["calibration"]` says what was done.
+        `info["calibration"]` says what was done. Pairs that were learned after they had validated tell
+        nothing new: the calibration of before stays, for this ratio.
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
         sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        raw = predict.listed(self.ranker, self.points, sources, targets)
-        found = fit_calibration(raw, np.asarray(valid.labels))
+        found: Calibration | str
+        if learned_since(self, valid):
+            found = self.calibration or "not calibrated: the validation edges have been learned"
+        else:
+            raw = predict.listed(self.ranker, self.points, sources, targets)
+            found = fit_calibration(raw, np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(positive_number("ratio", ratio))
         info = {**self.info, "calibration": str(found)}
@@ -250,11 +256,10 @@ class Embedding:
             ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
             without = np.append(ends[1][ends[0] == number], number)
             without = np.append(without, self.strangers(known)) if incoming else without
-        scores = np.asarray(predict.of_node(self.ranker, self._columns, number, incoming=incoming))
-        best = predict.best_of(scores, k, without)
+        best, scores = predict.best_of_node(self.ranker, self._columns, number, k, without, incoming)
         here = np.full(best.size, number)
         sources, targets = (best, here) if incoming else (here, best)
-        return self._predictions(sources, targets, scores[best])
+        return self._predictions(sources, targets, scores)
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
         rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key
 
@@ -57,11 +58,18 @@ class Plan:
     optimizer: str
     select: str
     learn: tuple[str, ...]
+    #: Whether steps are taken by the kernels of `timelike.fused`.
+    fused: bool = False
 
     @property
     def dense(self) -> bool:
         """Whether every node moves in every step, not only those of the batch."""
         return self.optimizer in DENSE
+
+    @property
+    def rows(self) -> int:
+        """How many rows of the table a step touches, repetitions counted."""
+        return 2 * self.batch_size * (1 + self.negatives.total)
 
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""
@@ -84,9 +92,9 @@ class Numbers(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Edges to learn, and pairs to score after each epoch."""
+    """Edges to learn (an `EdgeTable`, or None if they are streamed), and pairs to score after each epoch."""
 
-    table: EdgeTable
+    table: Any
     valid: LabelledPairs | None
     test: LabelledPairs | None
 
@@ -142,9 +150,9 @@ def init_points(numbers: Numbers, num_nodes: int) -> Float[Array, "nodes ambient
     return jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
 
 
-def compiled(epoch: Callable) -> Any:
+def compiled(epoch: Callable, donated: int = 2) -> Any:
     """An epoch (numbers, data, state) → (state, report) as a program that takes over the state's memory."""
-    return jax.jit(epoch, donate_argnums=2, compiler_options=_options())
+    return jax.jit(epoch, donate_argnums=donated, compiler_options=_options())
 
 
 @functools.cache
@@ -162,16 +170,43 @@ def _options() -> dict[str, str] | None:
 
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
-    key, step, warm = in_epoch(numbers, state.epoch, state.points.dtype)
-    points, optimizer, learned, tally = _sweep_edges(plan, warm, data.table, step, key, state)
+    carry, tally = sweep_edges(plan, numbers, data.table, state.epoch, begin_epoch(plan, data.table, state))
+    return end_epoch(plan, numbers, data, data.table.num_edges, state, carry, tally)
+
+
+def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
+    """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
+    nodes = state.points.shape[0]
+    if plan.fused:
+        from timelike import fused
+
+        return *fused.pack(state.points, state.optimizer), state.learned, fused.no_slots(nodes)
+    slots = table.places if plan.dense else jnp.zeros(nodes, jnp.int32)
+    return state.points, state.optimizer, state.learned, slots
+
+
+def end_epoch(
+    plan: Plan, numbers: Numbers, data: Data, num_edges: int, state: State, carry: Carry, tally: Tally
+) -> tuple[State, Report]:
+    """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
+    points, learned = carry[0][:, : state.points.shape[1]], carry[2]
     finite = jnp.isfinite(points).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
-    report = _report(plan, model, data, points, tally)._replace(culprits=_first_false(finite))
-    moved = state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
+    report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))
     keep = state.alive & good
-    moved = jax.tree.map(lambda new, old: jnp.where(keep, new, old), moved, state)
+    moved = jax.lax.cond(keep, partial(_moved, plan), lambda carry, state: state, carry, state)
     return _select(plan, numbers, moved._replace(alive=keep), report), report
+
+
+def _moved(plan: Plan, carry: Carry, state: State) -> State:
+    """The state with what the steps of an epoch made of it."""
+    points, optimizer, learned, _ = carry
+    if plan.fused:
+        from timelike import fused
+
+        points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
+    return state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
 
 
 def in_epoch(numbers: Numbers, epoch: Int[Array, ""], dtype: Any) -> tuple[Key[Array, ""], Step, Model]:
@@ -197,8 +232,10 @@ def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State
     scores = {"valid": report.valid_ap, "test": report.test_ap, "last": state.epoch.astype(report.loss.dtype)}
     better = state.alive & (scores[plan.select] > state.best_score)
     waited = state.epoch - jnp.maximum(state.best_epoch, numbers.burn_in)
-    best_points, best_reals = jax.tree.map(
-        lambda new, old: jnp.where(better, new, old),
+    best_points, best_reals = jax.lax.cond(
+        better,
+        lambda new, old: new,
+        lambda new, old: old,
         (state.points, state.learned.reals),
         (state.best_points, state.best_reals),
     )
@@ -222,20 +259,26 @@ class Tally(NamedTuple):
     rejected: Int[Array, ""]
 
 
-def _report(plan: Plan, model: Model, data: Data, points: Array, tally: Tally) -> Report:
+#: What steps carry on: tables, optimiser state, learned numbers and scratch space.
+Carry = tuple[Any, Any, Learned, Array]
+
+
+def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, points.dtype)
         scores = log_probs(model, points, pairs.sources, pairs.targets)
         return average_precision_on_device(scores, pairs.labels)
 
+    pairs = num_edges * (1 + plan.negatives.total)
+    left_out = jnp.asarray(np.array(pairs).astype(np.int32)) - tally.pairs  # right though both may wrap round
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,
-        saturated=tally.saturated / tally.pairs,
+        saturated=tally.saturated / (float(pairs) - left_out.astype(points.dtype)),
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
         rejected=tally.rejected,
-        left_out=data.table.num_edges * (1 + plan.negatives.total) - tally.pairs,
+        left_out=left_out,
         valid_ap=score(data.valid),
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
@@ -257,19 +300,37 @@ class Blocks(NamedTuple):
         pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
         steps = -(-size // batch)
         blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
-        short = 2 * pairs * batch <= SHORT_STEP
+        short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
         unroll = 2 if short and steps >= MANY_STEPS else 1
         return cls(batch, blocks, unroll * -(-steps // (unroll * blocks)), short, unroll)
 
 
+def sweep_edges(
+    plan: Plan, numbers: Numbers, table: EdgeTable, epoch: Array, carry: Carry, part: Array | int = 0
+) -> tuple[Carry, Tally]:
+    """All steps of an epoch, or of one part of its edges: what they carry on, and what they add up."""
+    key, step, warm = in_epoch(numbers, epoch, numbers.learning_rate.dtype)
+    key = key if isinstance(part, int) else _key_of_part(key, part)
+    return _sweep_edges(plan, warm, table, step, key, carry)
+
+
+def _key_of_part(key: Array, part: Array) -> Array:
+    """The first part of the edges has the key of the epoch itself."""
+    other = jax.random.key_data(jax.random.fold_in(key, part + 1))
+    return jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
+
+
 def _sweep_edges(
-    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, state: State
-) -> tuple[Array, Any, Learned, Tally]:
+    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry
+) -> tuple[Carry, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
     batch, blocks, per_block, short, unroll = Blocks.of(plan, shuffle.size)
-    dtype = state.points.dtype
+    dtype = carry[0].dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
+    take = partial(_step, plan, model, step)
+    if plan.fused:
+        take = partial(_fused_step, plan, model, step, table.places)
 
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
@@ -280,9 +341,7 @@ def _sweep_edges(
         nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
         first = first_entries(nodes) if short else None
         weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
-        carry, (log_likelihoods, norms) = jax.lax.scan(
-            partial(_step, plan, model, step), carry, (nodes, weights, first), unroll=unroll
-        )
+        carry, (log_likelihoods, norms) = jax.lax.scan(take, carry, (nodes, weights, first), unroll=unroll)
         return carry, Tally(
             loss=-jnp.sum(weights * log_likelihoods),
             saturated=jnp.sum(use & saturated(log_likelihoods), dtype=dtype),
@@ -292,10 +351,8 @@ def _sweep_edges(
             rejected=examples.rejected,
         )
 
-    slots = table.places if plan.dense else jnp.zeros(state.points.shape[0], jnp.int32)
-    start = (state.points, state.optimizer, state.learned, slots)
-    (points, optimizer, learned, _), tallies = jax.lax.scan(block, start, jnp.arange(blocks))
-    return points, optimizer, learned, jax.tree.map(jnp.sum, tallies)
+    carry, tallies = jax.lax.scan(block, carry, jnp.arange(blocks))
+    return carry, jax.tree.map(jnp.sum, tallies)
 
 
 def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
@@ -314,8 +371,7 @@ def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> t
     nodes, weights, first = batch
     rows = get_rows(points, nodes)
     if plan.learn:
-        slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
-        model, learned = with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+        model, learned = _learn(model, step, learned, weights, rows)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     if plan.dense:
         covectors = sum_by_node(slots, nodes, covectors)
@@ -348,3 +404,26 @@ def move_rows(
     )
     tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
     return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
+
+
+def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:
+    """The model with the numbers that are learned, and these after a step."""
+    slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
+    return with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+
+
+def _fused_step(
+    plan: Plan, model: Model, step: Step, places: Array, carry: tuple, batch: tuple
+) -> tuple[tuple, tuple]:
+    """`_step` by the kernels of `timelike.fused`."""
+    from timelike import fused
+
+    packed, optimizer, learned, slots = carry
+    nodes, weights, _ = batch
+    if plan.learn:
+        rows = get_rows(packed, nodes)[:, : model.manifold.ambient_dim]
+        model, learned = _learn(model, step, learned, weights, rows)
+    packed, optimizer, slots, log_likelihoods, norms = fused.step(
+        model, plan.transformation(), step, places, packed, optimizer, slots, nodes, weights
+    )
+    return (packed, optimizer, learned, slots), (log_likelihoods, norms)

@@ -19,7 +19,7 @@ from timelike.checks import whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding, Neighbour, Prediction
 from timelike.evaluation import LabelledPairs, same_nodes, score_pairs
-from timelike.given import ends_of, hold_out, labels_of, read_graph
+from timelike.given import ends_of, hold_out, labels_of, read_graph, with_missing
 from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
@@ -147,7 +147,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             embedding = embedding.rescored(self.valid_)
         if self.calibrate and self.valid_ is not None:
             embedding = embedding.calibrated(self.valid_)
-        if self.valid_ is not None and self._refits(given=valid is not None):
+        by_itself = valid is None and self.graph_.num_edges <= auto.MOST_EDGES
+        if self.valid_ is not None and (by_itself if self.refit is None else self.refit):
             embedding = self._refitted(embedding, known, task)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
         self.embedding_ = dataclasses.replace(embedding, info={**embedding.info, **about})
@@ -290,24 +291,12 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         fixed = {*settings.numbers, *settings.training}
         fixed |= set() if self.learning_rate is None else {*SWEPT_OF_CONFIG}
         fixed |= {*numbers_of(model)} if isinstance(self.likelihood, Likelihood) else set()
-        runs: auto.Runs = []
-        for run in variations(geometry, model, config, self.graph_):
-            left = {name: value for name, value in run.items() if name not in fixed}
-            runs += [left] * (left not in runs and bool(left))
-        return runs if len(runs) > 1 else []
-
-    def _refits(self, given: bool) -> bool:
-        if self.refit is not None:
-            return self.refit
-        return not given and self.graph_.num_edges <= auto.MOST_EDGES
+        return variations(geometry, model, config, self.graph_, fixed)
 
     def _refitted(self, embedding: Embedding, known: DiGraph, task: auto.Task) -> Embedding:
         """Trained again with the validation edges, which are training edges from now."""
         assert task.valid is not None
-        missing = task.valid.positives[~known.has_edges(*task.valid.positives.T)]
-        if len(missing):
-            weights = None if known.weights is None else np.ones(len(missing), np.float32)
-            known = known.with_edges(missing, weights=weights)
+        known = with_missing(known, task.valid.positives)
         try:
             embedding = auto.refit(embedding, known, task.valid, task.checkpoint, task.progress)
         except DivergedError as error:

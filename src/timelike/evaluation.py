@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import jax
@@ -49,6 +50,12 @@ class LabelledPairs(NamedTuple):
     def negatives(self) -> np.ndarray:
         """The non-edges, an (m, 2) array."""
         return self._pairs(~np.asarray(self.labels))
+
+    @property
+    def digest(self) -> str:
+        """A few letters that other pairs do not have."""
+        pairs = np.concatenate([self.positives, self.negatives]).astype(np.int32)
+        return hashlib.sha256(np.append(len(self.positives), pairs).tobytes()).hexdigest()[:16]
 
     def _pairs(self, chosen: np.ndarray) -> np.ndarray:
         return np.stack([np.asarray(self.sources), np.asarray(self.targets)], axis=1)[chosen]
@@ -129,8 +136,8 @@ def evaluate(
     """Score an `Embedding`, a baseline or any `Scorer` on the test pairs of a split, or on given pairs.
 
     The threshold of F1 is the best one on the validation pairs: those of the split, or `valid`. A scorer that
-    has learned from these since cannot tell: it is that of the scorer before, `validated`; an embedding that
-    was trained again remembers it. Without validation pairs it is the probability ½ (for a baseline, which
+    has learned these since cannot tell: an embedding that was trained again remembers it, and of others
+    `validated` is the scorer before. Without validation pairs it is the probability ½ (for a baseline, which
     has no probabilities: none). The direction of an edge is tested where its reverse is no edge of `known`
     (of the split's graph).
     """
@@ -192,8 +199,7 @@ def same_nodes(scorer: Any, graph: DiGraph) -> None:
 
 def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
     """A threshold on the scores, and a word on where it comes from."""
-    learned = getattr(scorer, "info", {}).get("refit")
-    if learned is not None:
+    if (learned := learned_since(scorer, valid)) is not None:
         return learned["threshold"], "best F1 on validation pairs, before they were learned"
     if valid is not None and len(valid.labels):
         scores = score_pairs(scorer, valid.sources, valid.targets)
@@ -201,6 +207,17 @@ def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | No
     if hasattr(scorer, "log_prob"):
         return float(np.log(0.5)), "probability 1/2 (no validation pairs)"
     return None, "none (no validation pairs, no probabilities)"
+
+
+def learned_since(scorer: Any, valid: LabelledPairs | None) -> dict[str, Any] | None:
+    """What an embedding that was trained again with its validation pairs remembers of the time before.
+
+    None for any other scorer, and where `valid` are other pairs than those.
+    """
+    found: dict[str, Any] | None = getattr(scorer, "info", {}).get("refit")
+    if found is None or valid is None or found["valid"] == valid.digest:
+        return found
+    return None
 
 
 def _direction_accuracy(

@@ -19,7 +19,7 @@ from timelike.manifolds import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss
 from timelike.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
-from timelike.sampling import EdgeTable, Negatives
+from timelike.sampling import EdgeTable
 from timelike.shuffle import below
 from timelike.tables import get_rows, get_state, put_rows, put_state, sum_repeated
 
@@ -96,10 +96,7 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
 def _settings(info: dict[str, Any]) -> Config:
     """How the embedding itself was trained, if that is known."""
     try:
-        stored = dict(info.get("config", {}))
-        if "negatives" in stored:
-            stored["negatives"] = Negatives(**stored["negatives"])
-        return Config(**stored)
+        return Config.from_dict(info.get("config", {}))
     except (TypeError, ValueError) as error:
         raise ValueError(f'info["config"] cannot be used ({error}); give add_nodes a config') from None
 

@@ -72,6 +72,16 @@ def validation_pairs(
     return LabelledPairs.build(once, non_edges), said
 
 
+def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:
+    """The graph with those of the (n, 2) `edges` that it lacks, of weight 1 if it has weights."""
+    missing = edges[~graph.has_edges(*edges.T)]
+    if not len(missing):
+        return graph
+    return graph.with_edges(
+        missing, weights=None if graph.weights is None else np.ones(len(missing), np.float32)
+    )
+
+
 def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:
     """The edges of another graph, as (n, 2) numbers of the nodes of this one that have their names."""
     edges = other.pairs

@@ -215,6 +215,11 @@ def checked_times(times: Any, count: int) -> np.ndarray:
     return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
 
 
+def sorted_unique(s: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Edges by source, then target, once each."""
+    return _sorted_unique(s, t, None, None)[:2]
+
+
 def _sorted_unique(
     s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:

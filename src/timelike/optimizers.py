@@ -96,15 +96,15 @@ def update_rows(
     """One pseudo-Riemannian step of every row: (new points, new optimiser rows, gradient norms)."""
     gradients = jax.vmap(manifold.gradient)(points, covectors)
     norms = _norms(gradients)
-    clipped = _shorten(norms, step.clip)
+    clipped = shorten(norms, step.clip)
     if not jax.tree.leaves(state):  # no memory: the direction is the gradient, tangent and of known norm
         size = step.learning_rate * clipped
-        size *= _shorten(size * norms, MAX_STEP)
+        size *= shorten(size * norms, MAX_STEP)
         tangents = -once(size)[:, None] * gradients
         return jax.vmap(manifold.step)(points, tangents), state, norms
     directions, state = optimizer.update(once(clipped)[:, None] * gradients, state, points)
     tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
-    tangents = once(_shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
+    tangents = once(shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
     new_points = jax.vmap(manifold.step)(points, tangents)
     return new_points, _transport_momenta(manifold, points, new_points, state), norms
 
@@ -113,7 +113,7 @@ def _norms(vectors: Rows) -> Float[Array, "rows"]:
     return jnp.sqrt(total(vectors * vectors))
 
 
-def _shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:
+def shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:
     """The factors that make vectors of these norms no longer than `longest`."""
     return jnp.minimum(1.0, longest / jnp.maximum(norms, 1e-30))
 

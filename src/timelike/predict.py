@@ -26,6 +26,9 @@ LISTED = 1 << 16
 #: the nearest cache while the sources pass (32 kB at d = 32), and the tile of scores (2 MB) in the next.
 SOURCES, TARGETS = 1 << 11, 1 << 8
 
+#: A GPU ranks the scores of so many nodes together.
+RANKED = 1 << 16
+
 
 def listed(model: Model, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """log-probability of each edge sources[i] → targets[i]; `points` has a row per node."""
@@ -64,6 +67,40 @@ def squared_distances(manifold: Manifold, columns: Float[Array, "ambient nodes"]
     pairs = pairwise.separations(manifold, columns[:, node][:, None], columns)
     interval, time = (x[x.shape[0] // 2] for x in pairs)
     return jnp.abs(interval) + (2 * time**2 if manifold.signature[0] else 0)
+
+
+def best_of_node(
+    model: Model,
+    columns: Float[Array, "ambient nodes"],
+    node: int,
+    count: int,
+    without: np.ndarray,
+    incoming: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The likeliest targets (or sources) of a node, best first, and their log-probabilities.
+
+    On a GPU the ranking stays there, in blocks; what comes back is as long as the answer.
+    """
+    wanted = _power_of_two(count + without.size)
+    if jax.default_backend() == "cpu" or wanted > min(RANKED, columns.shape[1]):
+        scores = np.asarray(of_node(model, columns, node, incoming=incoming))
+        best = best_of(scores, count, without)
+        return best, scores[best]
+    scores, nodes = (np.asarray(x) for x in _top_of_node(model, columns, node, wanted, incoming))
+    kept = np.flatnonzero(~np.isin(nodes, without))[:count]
+    return nodes[kept].astype(np.int64), scores[kept]
+
+
+@partial(jax.jit, static_argnames=("count", "incoming"))
+def _top_of_node(
+    model: Model, columns: Float[Array, "ambient nodes"], node: int, count: int, incoming: bool
+) -> tuple[Array, Array]:
+    """The highest scores and their nodes: of each block, then of all; of equal ones the first."""
+    scores = of_node(model, columns, node, incoming=incoming)
+    blocks = jnp.pad(scores, (0, -len(scores) % RANKED), constant_values=-jnp.inf).reshape(-1, RANKED)
+    best, at = jax.lax.top_k(blocks, count)
+    top, which = jax.lax.top_k(best.reshape(-1), count)
+    return top, (at + RANKED * jnp.arange(len(blocks))[:, None]).reshape(-1)[which]
 
 
 def best_of(scores: np.ndarray, count: int, without: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ Where validation pairs can tell, the recipe and those of `portfolio` are tried, 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.portfolio import portfolio
 from timelike.sampling import Negatives
+from timelike.shards import AnyGraph
 
 #: Geometries without time, whose likelihood is undirected.
 TIMELESS = ("euclidean", "hyperboloid", "sphere")
@@ -49,7 +51,7 @@ KIND_WEIGHTS = {"inner": {"inner": 3.0}}
 
 
 def recipe(
-    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: DiGraph | None = None
+    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: AnyGraph | None = None
 ) -> tuple[Model, Config]:
     """A model and how to train it, for a geometry in `manifolds.MANIFOLDS` or a model in `baselines.MODELS`.
 
@@ -81,17 +83,22 @@ def shortened(config: Config, epochs: int | None) -> Config:
     return dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
 
 
-def variations(geometry: str, model: Model, config: Config, graph: DiGraph) -> list[dict[str, float]]:
+def variations(
+    geometry: str, model: Model, config: Config, graph: DiGraph, fixed: Collection[str] = ()
+) -> list[dict[str, float]]:
     """What to try where validation edges can tell, the recipe itself first: runs for `timelike.sweep`.
 
-    Those of `portfolio`; where there are none, a third and thrice the learning rate. None for a large graph.
+    Those of `portfolio`; where there are none, a third and thrice the learning rate. Numbers in `fixed` stay
+    as they are. None for a large graph, or if nothing is left to vary.
     """
     if graph.num_edges > SMALL:
         return []
     own = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
     rates = [{"learning_rate": factor * config.learning_rate} for factor in (1 / 3, 3)]
-    runs = [{name: x for name, x in run.items() if name in own} for run in portfolio(geometry) or rates]
-    return [{name: float(own[name]) for name in runs[0]}, *runs]
+    others = portfolio(geometry) or rates
+    names = [name for name in others[0] if name in own and name not in fixed]
+    runs = dict.fromkeys(tuple(float(run[name]) for name in names) for run in [own, *others])
+    return [dict(zip(names, run, strict=True)) for run in runs] if len(runs) > 1 else []
 
 
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:

@@ -17,7 +17,6 @@ from timelike.checks import whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.files import read_tensors, write_tensors
-from timelike.sampling import Negatives
 from timelike.store import REPLAY
 from timelike.trained_on import TrainedOn
 from timelike.training import train
@@ -62,7 +61,7 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
     a sweep, whose programs round otherwise, they may differ (`Replay.ends_at`).
     """
     whole_number("snapshots", count, 2)
-    config, last = config_of(embedding.info), int(embedding.info["best_epoch"])
+    config, last = Config.from_dict(embedding.info["config"]), int(embedding.info["best_epoch"])
     kept = np.unique(np.linspace(0, last, count).round().astype(int))
     if len(kept) * embedding.points.size > MOST:
         most = max(2, MOST // embedding.points.size)
@@ -75,13 +74,6 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
 
     valid = trained_on.valid
     if "refit" in embedding.info:
-        config, valid = dataclasses.replace(config, until=last, select="last", patience=None), None
+        config, valid = config.ended_at(last), None
     train(trained_on.graph, embedding.model, config, valid=valid, progress=False, on_epoch=look)
     return Replay(np.array(sorted(frames)), np.stack([frames[i] for i in sorted(frames)]))
-
-
-def config_of(info: dict[str, Any]) -> Config:
-    """The settings that a saved embedding was trained with."""
-    plain = dict(info["config"])
-    negatives = Negatives(**plain.pop("negatives"))
-    return Config(**{**plain, "negatives": negatives, "learn": tuple(plain.get("learn", ()))})

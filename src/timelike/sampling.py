@@ -18,8 +18,9 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
+from timelike.members import Words, add_members, has_member, no_members
 from timelike.shuffle import at, below
-from timelike.tables import places_of
+from timelike.tables import meeting_places
 
 Nodes = Int[Array, "*shape"]
 
@@ -44,6 +45,7 @@ ANYWHERE = ("uniform", "source", "listed")
         "listed_sources",
         "listed_targets",
         "places",
+        "words",
     ],
     meta_fields=["halvings", "draws"],
 )
@@ -52,8 +54,9 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the
-    binary search in a row, and `draws` says how often a negative is drawn before it is given up.
+    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `words`, if there are any, are
+    a filter (`timelike.members`) that saves a search; `halvings` bounds the binary search in a row, and
+    `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]
@@ -64,6 +67,7 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Int[Array, "nodes"]
+    words: Words
     halvings: int
     draws: int
 
@@ -74,10 +78,12 @@ class EdgeTable:
         non_edges: np.ndarray | None = None,
         kinds: Negatives | None = None,
         by_node: bool = False,
+        rows_at_once: int = 0,
     ) -> EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
 
-        `by_node` says whether gradients are added up for every node, which needs `places`.
+        `by_node` says whether gradients are added up for every node, which needs `places`; so do kernels of
+        our own, which take steps on `rows_at_once`, if some node has many of them. They ask a filter.
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
@@ -85,7 +91,7 @@ class EdgeTable:
         longest = int(np.max(degrees, initial=0))
         inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
         entering = np.bincount(graph.targets, minlength=graph.num_nodes)
-        places = places_of(degrees + entering) if by_node else np.zeros(0)
+        both = np.stack([degrees, entering])
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
@@ -94,15 +100,21 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=jnp.asarray(places, jnp.int32),
+            places=meeting_places(both, by_node, rows_at_once),
+            words=_filter(graph) if rows_at_once else jnp.zeros(0, jnp.uint32),
             halvings=longest.bit_length(),
-            draws=_draws(graph, kinds),
+            draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
         )
 
     @property
     def num_edges(self) -> int:
         """How many edges."""
         return self.sources.shape[0]
+
+    @property
+    def count(self) -> int:
+        """How many of them are no padding."""
+        return self.num_edges
 
     @property
     def num_nodes(self) -> int:
@@ -119,7 +131,9 @@ class EdgeTable:
         return below(key, shape, bound)
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge, by binary search in the source's row."""
+        """Whether each pair is an edge, by binary search in the source's row; or is taken for one."""
+        if self.words.shape[0]:
+            return has_member(self.words, sources, targets)
         low, end = at(self.row_starts, sources), at(self.row_starts, sources + 1)
         high, last = end, self.num_edges - 1
         for _ in range(self.halvings):
@@ -129,11 +143,19 @@ class EdgeTable:
         return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
 
 
-def _draws(graph: DiGraph, kinds: Negatives) -> int:
-    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one."""
-    n, m = max(graph.num_nodes, 1), max(graph.num_edges, 1)
-    s, t = graph.sources, graph.targets
-    leaving, entering = (np.bincount(ends, minlength=n).astype(float) for ends in (s, t))
+def _filter(graph: DiGraph) -> Words:
+    return add_members(no_members(graph.num_edges), graph.sources, graph.targets)
+
+
+def draws_for(nodes: int, degrees: np.ndarray, edges: tuple[np.ndarray, np.ndarray], kinds: Negatives) -> int:
+    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one.
+
+    `degrees` are those of leaving and of entering edges; `edges` may be a sample of them.
+    """
+    n, (s, t) = max(nodes, 1), edges
+    leaving, entering = (x.astype(float) for x in degrees)
+    m = max(float(leaving.sum()), 1.0)
+    each = m / max(len(s), 1)  # so many stand for one of the sample
     inner = leaving > 0
     sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner / max(int(inner.sum()), 1)}
     targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m}
@@ -145,11 +167,11 @@ def _draws(graph: DiGraph, kinds: Negatives) -> int:
             np.broadcast_to(table.get(end, 0.0), n) for table, end in ((sources, first), (targets, second))
         )
         if second == "own":  # the end that stays is that of an edge, mostly a hub
-            hits.append((np.bincount(t, of_source[s], n) + of_source, entering / m))
+            hits.append((each * np.bincount(t, of_source[s], n) + of_source, entering / m))
         elif first == "own":
-            hits.append((np.bincount(s, of_target[t], n) + of_target, leaving / m))
+            hits.append((each * np.bincount(s, of_target[t], n) + of_target, leaving / m))
         elif kind != "uniform":
-            hits.append((np.sum(of_source[s] * of_target[t]) + of_source @ of_target, 1.0))
+            hits.append((each * np.sum(of_source[s] * of_target[t]) + of_source @ of_target, 1.0))
     few = (k for k in range(1, MAX_DRAWS) if all(np.sum(share * hit**k) <= LEFT_OUT for hit, share in hits))
     return next(few, MAX_DRAWS)
 
@@ -252,7 +274,7 @@ def draw_examples(
     key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
 ) -> Examples:
     """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
-    real = edge_ids < table.num_edges
+    real = edge_ids < table.count
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
     s, t, weights = table.edges(ids)
     weights = jnp.where(real, weights, 0.0)

@@ -33,11 +33,11 @@ def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
 def below_at(key: Key[Array, ""], counter: Nodes, bound: int) -> Nodes:
     """Those of the numbers that `below` draws with these places in its shape."""
     first, *_, second = jax.random.key_data(key)
-    words = _scramble(_scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
+    words = scramble(scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
     return (words % jnp.uint32(bound)).astype(jnp.int32)
 
 
-def _scramble(x: Nodes) -> Nodes:
+def scramble(x: Nodes) -> Nodes:
     """A permutation of the 32-bit words in which every bit depends on every bit ("lowbias32")."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ (x >> shift)) * jnp.uint32(factor)

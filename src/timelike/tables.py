@@ -22,6 +22,9 @@ Table = Array
 #: added up: so many nodes of the highest degree are added up in so many rows each.
 HUBS, COPIES = 128, 32
 
+#: A node that has more than this many rows of a batch is such a hub.
+CROWD = 64
+
 
 @custom_vmap
 def get_rows(table: Table, rows: Rows) -> Array:
@@ -112,10 +115,24 @@ def sum_repeated(
 
 def places_of(degrees: np.ndarray) -> np.ndarray:
     """Where `sum_by_node` adds up each node: in its own row, or for hubs in rows past the last node."""
-    hubs = np.argsort(-degrees, kind="stable")[:HUBS]
+    hubs = np.arange(len(degrees))
+    if len(degrees) > HUBS:  # of equal degrees the first
+        least = np.partition(degrees, len(degrees) - HUBS)[len(degrees) - HUBS]
+        above, equal = np.flatnonzero(degrees > least), np.flatnonzero(degrees == least)
+        hubs = np.sort(np.concatenate([above, equal[: HUBS - len(above)]]))
+    hubs = hubs[np.argsort(-degrees[hubs], kind="stable")]
     places = np.arange(len(degrees))
     places[hubs] = len(degrees) + COPIES * np.arange(len(hubs))
     return places
+
+
+def meeting_places(
+    degrees: Int[np.ndarray, "2 nodes"], by_node: bool, rows_at_once: int
+) -> Int[Array, "places"]:
+    """`places_of` if gradients are added up for every node, or if some node has many rows of a step."""
+    both = degrees.sum(axis=0)
+    crowd = rows_at_once * int(np.max(both, initial=0)) // max(int(both.sum()), 1)
+    return jnp.asarray(places_of(both) if by_node or crowd > CROWD else np.zeros(0), jnp.int32)
 
 
 def sum_by_node(

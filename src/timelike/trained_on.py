@@ -36,7 +36,10 @@ class TrainedOn:
 
     @cached_property
     def before(self) -> DiGraph:
-        """The edges of training that are none of validation: what validation was about; without weights."""
+        """The edges of training that are none of validation, without weights.
+
+        Of a model that was trained again with its validation edges: what it knew when these chose it.
+        """
         edges = self.graph.pairs
         if self.valid is not None:
             s, t = self.valid.positives.T

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import os
@@ -24,13 +25,18 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.sampling import EdgeTable
+from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
+from timelike.streaming import Stream
 
 SELECTED_BY = {
     "valid": "best validation AP",
     "test": "best test AP (the paper's protocol)",
     "last": "last epoch",
 }
+
+#: On a GPU, steps on so many rows of the table are worth kernels of our own.
+LONG_STEP = 1 << 15
 
 #: As many epochs as no run has.
 NEVER = 2**31 - 1
@@ -57,7 +63,7 @@ class InterruptedTraining(KeyboardInterrupt):
 
 
 def train(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     config: Config | None = None,
     *,
@@ -71,6 +77,7 @@ def train(
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
+    The edges of `EdgeShards` are streamed to the device, part by part.
     `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
     says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
     has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
@@ -78,13 +85,13 @@ def train(
     is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
     """
     config = Config() if config is None else config
-    plan, data = prepare(graph, model, config, valid, test, non_edges)
+    plan, data = prepare(graph, model, config, valid, test, non_edges, alone=True)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     if start is not None:
         state = started(state, model, start)
     history: list[Report] = []
-    settings = settings_of(graph, model, config, plan, data)
+    settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, non_edges)
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": _digest(start)})
     stored = saver.load(state, Report._fields)
     if stored is not None:
@@ -93,7 +100,7 @@ def train(
     def finish() -> Embedding:
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
 
-    epoch_of = _compiled(plan)
+    epoch_of = Stream(plan, graph, non_edges) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(state.points))
     bar = tqdm(
@@ -103,6 +110,8 @@ def train(
         unit="epoch",
         disable=None if progress is None else not progress,
     )
+    if isinstance(epoch_of, Stream):
+        epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
     with bar, note_signals() as caught:
         while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
@@ -125,15 +134,20 @@ def train(
 
 
 def prepare(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     config: Config,
     valid: LabelledPairs | None,
     test: LabelledPairs | None,
     non_edges: np.ndarray | None,
+    alone: bool = False,
 ) -> tuple[Plan, Data]:
-    """Check what is to be learned, fix what is compiled, and copy the rest to the device."""
-    instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
+    """Check what is to be learned, fix what is compiled, and copy the rest to the device.
+
+    `alone` says that the run is one, not many side by side.
+    """
+    if not isinstance(graph, EdgeShards):
+        instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
     for name in config.learn:
@@ -143,14 +157,27 @@ def prepare(
         raise ValueError(f"{graph} has no edges to learn from")
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
+    plan = _fuse(plan, model) if alone else plan
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
-    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    if isinstance(graph, EdgeShards):
+        return plan, Data(None, valid, test)
+    rows = plan.rows if plan.fused else 0
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense, rows_at_once=rows)
     return plan, Data(table, valid, test)
 
 
-def _checked(name: str, pairs: LabelledPairs | None, graph: DiGraph) -> LabelledPairs | None:
+def _fuse(plan: Plan, model: Model) -> Plan:
+    """The plan, with steps by kernels of our own where there are such and steps are long enough."""
+    if plan.rows < LONG_STEP or jax.default_backend() != "gpu":
+        return plan
+    from timelike.fused import fits
+
+    return dataclasses.replace(plan, fused=fits(model, plan.dense))
+
+
+def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
     """The pairs themselves, or None if there are none."""
     if pairs is None:
         return None
@@ -214,7 +241,7 @@ def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
 
 
 def make_embedding(
-    graph: DiGraph,
+    graph: AnyGraph,
     model: Model,
     settings: dict[str, Any],
     plan: Plan,
@@ -229,7 +256,7 @@ def make_embedding(
         "selected_by": SELECTED_BY[plan.select],
         "best_epoch": best,
         "graph": repr(graph),
-        "checksum": _digest(graph.sources, graph.targets),
+        "checksum": graph.checksum if isinstance(graph, EdgeShards) else _digest(*_edges(graph)[:2]),
     }
     if plan.learn:
         found = numbers_of(with_reals(model, state.best_reals))
@@ -241,7 +268,7 @@ def make_embedding(
     return Embedding(model, np.asarray(state.best_points), graph.names, columns, info)
 
 
-def _show(bar: Any, graph: DiGraph, history: list[Report]) -> None:
+def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
     report = history[-1]
     rate = bar.format_dict["rate"]
     shown = {"loss": f"{report.loss / graph.num_edges:.3f}"}
@@ -271,20 +298,33 @@ def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int) -> str
     return f"training diverged in epoch {epoch}: not-finite numbers{where}; {cure}"
 
 
-def settings_of(graph: DiGraph, model: Model, config: Config, plan: Plan, data: Data) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued."""
+def settings_of(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    plan: Plan,
+    data: Data,
+    non_edges: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What must be the same for a checkpoint to be continued; `non_edges` where they are not in the data."""
     table = data.table
-    edges = (table.sources, table.targets, table.weights)
+    listed = () if non_edges is None else tuple(np.asarray(non_edges, np.int32).T)
+    if table is not None:
+        listed = (table.listed_sources, table.listed_targets)
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
-        "edges": _digest(*edges),
-        "non_edges": _digest(table.listed_sources, table.listed_targets),
+        "edges": graph.checksum if isinstance(graph, EdgeShards) else _digest(*_edges(graph)),
+        "non_edges": _digest(*listed),
         "valid": _digest(*(data.valid or ())),
         "test": _digest(*(data.test or ())),
         "selected by": plan.select,
     }
+
+
+def _edges(graph: DiGraph) -> list[np.ndarray]:
+    return [x for x in (graph.sources, graph.targets, graph.weights) if x is not None]
 
 
 def _digest(*arrays: Any) -> str:

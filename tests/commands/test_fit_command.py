@@ -58,6 +58,32 @@ def test_the_model_knows_its_edges(fit, split):
     assert (labels.sum(), (~labels).sum()) == (found["valid_edges"], 4 * found["valid_edges"])
 
 
+@pytest.mark.long
+def test_streamed_edges(fit):
+    folder, found = fit("edges.tsv", "--stream", "--seed", "1")
+    assert list(found) == KEYS
+    assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
+    assert found["edges"] + found["valid_edges"] == 204
+    assert sorted(x.name for x in folder.iterdir()) == sorted(store.FILES)
+    assert [x.name for x in folder.parent.iterdir()] == ["model"]
+    assert {str(x) for x in Embedding.load(folder).names} == {name(i) for i in range(40)}
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--tune"], "--stream and --tune exclude each other"),
+        (["--snapshots", "3"], "--stream and --snapshots exclude each other"),
+        (["--preset", "general"], "--stream and --preset exclude each other"),
+    ],
+)
+def test_what_cannot_be_streamed(run, tmp_path, options, complaint):
+    code, out, err = run("fit", "edges.tsv", "--out", tmp_path / "model", "--stream", *options)
+    assert (code, out) == (2, "")
+    assert complaint in err
+    assert not list(tmp_path.iterdir())
+
+
 def test_text_says_what_to_do_next(run, tmp_path):
     code, out, _ = run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK)
     assert code == 0

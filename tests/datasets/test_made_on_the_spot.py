@@ -14,6 +14,7 @@ from timelike.datasets import (
     cycle,
     duplication_divergence,
     grid,
+    planted,
     random_dag,
     rmat,
     rmat_to_parquet,
@@ -23,6 +24,7 @@ from timelike.datasets import (
     tree,
     tripartite,
 )
+from timelike.predict import listed
 
 numbers = st.integers(0, 2**32)
 
@@ -181,3 +183,16 @@ def test_a_failed_stream_leaves_nothing(tmp_path):
     with pytest.raises(ValueError, match="seed is -1"):
         rmat_to_parquet(tmp_path / "edges.parquet", 5, seed=-1)
     assert not list(tmp_path.iterdir())
+
+
+def test_planted_edges_are_those_of_the_model():
+    """Every pair that the model gives no chance is none, and as many are as it expects."""
+    graph, points, model = planted(150, 6.0, seed=2)
+    s, t = (x.reshape(-1) for x in np.meshgrid(np.arange(150), np.arange(150), indexing="ij"))
+    prob = np.exp(listed(model, points, s, t))
+    prob[(s == t) | (prob < 1e-3)] = 0
+    edge = graph.has_edges(s, t)
+    assert not edge[prob == 0].any()
+    assert abs(edge.sum() - prob.sum()) < 5 * np.sqrt((prob * (1 - prob)).sum())
+    assert abs(np.mean(prob[edge]) - (prob**2).sum() / prob.sum()) < 0.05
+    assert edges(planted(150, 6.0, seed=2).graph) == edges(graph) != edges(planted(150, 6.0, seed=3).graph)

@@ -209,3 +209,17 @@ def test_wrong_graphs_to_exclude():
         embedding.top_edges(3, random_graph(6, 4))
     with pytest.raises(TypeError, match=r"exclude is \[\(0, 1\)\]; it must be a DiGraph"):
         embedding.top_targets(0, 3, [(0, 1)])
+
+
+@pytest.mark.parametrize("incoming", [False, True])
+def test_a_gpu_ranks_in_blocks_as_a_full_sort_does(monkeypatch, incoming):
+    model = Model(Minkowski(3), TripleFermiDirac())
+    points = np.random.default_rng(0).normal(size=(70, 3)).astype(np.float32)
+    columns = jnp.asarray(np.tile(points, (4, 1)).T)  # every score four times, in different blocks
+    without = np.array([5, 75, 11])
+    wanted = predict.best_of_node(model, columns, 5, 9, without, incoming)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(predict, "RANKED", 64)
+    found = predict.best_of_node(model, columns, 5, 9, without, incoming)
+    np.testing.assert_array_equal(found[0], wanted[0])
+    np.testing.assert_array_equal(found[1], wanted[1])

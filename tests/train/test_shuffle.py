@@ -64,8 +64,8 @@ def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
     monkeypatch.setattr(engine, "PAIRS_PER_BLOCK", 64)
     graph = random_graph(8, edges, weighted=True)
     plan = engine.Plan(batch, Negatives(uniform=1), "sgd", "last", ())
-    state = mock.Mock(points=jnp.zeros((8, 2)), optimizer=(), learned=())
-    *_, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, None, key, state))(
+    carry = (jnp.zeros((8, 2)), (), (), ())
+    _, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, None, key, carry))(
         EdgeTable.build(graph), KEY
     )
     jax.effects_barrier()

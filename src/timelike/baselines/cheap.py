@@ -199,17 +199,17 @@ def evaluate_baselines(
     found = {}
     for name in names:
         before = BASELINES[name](graph, watched, say)
-        after = before if learned is None else _made_again(name, before, learned, watched)
+        after = before if learned is None else _made_again(name, before, learned, watched, say)
         found[name] = evaluate(after, pairs, valid=valid, known=known, validated=before)
     return found
 
 
-def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None) -> Any:
+def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:
     """The same baseline from all edges; one that is trained, if that is as cheap as before."""
     from timelike.auto import refit
 
     if name in UNTRAINED:
-        return BASELINES[name](learned, None, print)
+        return BASELINES[name](learned, None, say)
     if valid is None or learned.num_edges * before.info["best_epoch"] > VISITS:
         return before
     return refit(before, learned, valid, progress=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
@@ -53,12 +53,10 @@ class Evaluate:
     negatives: Annotated[str | None, optional("FILE")] = None
     """The non-edges to tell them from."""
 
-    protocol: Annotated[
-        Protocol | None, optional("{uniform,corrupt-target,corrupt-source,reversed,degree}")
-    ] = None
+    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
     """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
-    said), the edge with another end, the edge backwards, or ends as frequent as in edges; never a known
-    edge."""
+    said), a node that has edges with any other (inner), the edge with another end, the edge backwards, or
+    ends as frequent as in edges; never a known edge."""
 
     ratio: int = RATIO
     """How many non-edges to draw for each edge (one if backwards)."""
@@ -92,12 +90,13 @@ class Evaluate:
         found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
         baselines = {}
         if trained_on is not None:
+            again = "refit" in fitted.embedding.info
             baselines = evaluate_baselines(
-                trained_on.before,
+                trained_on.before if again else trained_on.graph,
                 pairs,
                 valid=valid,
                 known=known,
-                learned=trained_on.graph if "refit" in fitted.embedding.info else None,
+                learned=trained_on.graph if again else None,
                 names=tuple(BASELINES),
                 say=note,
             )

@@ -16,6 +16,7 @@ from timelike._version import __version__
 from timelike.commands.options import Geometry, ManyOptions, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
+from timelike.commands.streamed import fit_streamed
 from timelike.files import locked
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class Fit:
     snapshots: Annotated[int | None, optional("N")] = None
     """Train once more in the end, and keep N epochs with the model, for the replay of `timelike explore`."""
 
+    stream: bool = False
+    """Keep the edges in files beside the checkpoint and stream them: for more than memory holds."""
+
     json: bool = False
     """Print the result as JSON."""
 
@@ -95,12 +99,20 @@ class Fit:
         as_settings(self._start)
         store.check_free(self.out, "--out")
         place = self.many.place
+        if self.stream and (place is not None or self.many.ray is not None):
+            raise ValueError("--stream is for one process; leave it out, or the options for many")
         if place is not None or self.many.ray is not None:
             from timelike.commands.fit_many import fit_on_ray, watch_fit
 
             fit_on_ray(self) if place is None else watch_fit(self, place)
             return
         start = time.monotonic()
+        if self.stream:
+            with self.keeping():
+                found = fit_streamed(self, self.checkpoints)
+                shutil.rmtree(self.checkpoints, ignore_errors=True)
+            self._say(found, start)
+            return
         graph = self.reading.graph(self.edges)
         valid = self.read_valid(graph)
         with self.keeping():
@@ -113,7 +125,9 @@ class Fit:
 
     def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print what is worth knowing about the model, and how long it took from `start` on."""
-        found = self._result(estimator)
+        self._say(self._result(estimator), start)
+
+    def _say(self, found: dict[str, Any], start: float) -> None:
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
         else:
@@ -244,11 +258,9 @@ class Fit:
         }
 
     def _print(self, found: dict[str, Any]) -> None:
-        held = f"{found['valid_edges']:,} held out for validation"
-        print(
-            f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned, "
-            + (f"after {held}" if found["refit"] else held)
-        )
+        learned = f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned"
+        held = "of them held out for validation before" if found["refit"] else "held out for validation"
+        print(f"{learned}, {found['valid_edges']:,} {held}")
         print(f"geometry       {found['reason']}")
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
         if found["valid_ap"] is not None:

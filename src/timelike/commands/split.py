@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
@@ -55,9 +55,7 @@ class Split:
     folds: Count = None
     """Make so many splits, whose tests are disjoint and together all edges."""
 
-    protocol: Annotated[
-        Protocol | None, optional("{uniform,corrupt-target,corrupt-source,reversed,degree}")
-    ] = None
+    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
     """How to draw non-edges if there is no --non-edges: any two nodes (uniform) unless given."""
 
     non_edges: Annotated[str | None, optional("FILE")] = None

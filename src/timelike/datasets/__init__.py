@@ -5,6 +5,7 @@ from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.export import export, export_non_edges
 from timelike.datasets.families import grid, random_dag, tree
+from timelike.datasets.planted import Planted, planted
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
@@ -14,6 +15,7 @@ __all__ = [
     "DATASETS",
     "Dataset",
     "Dream5",
+    "Planted",
     "chain",
     "cycle",
     "dream5",
@@ -22,6 +24,7 @@ __all__ = [
     "export_non_edges",
     "grid",
     "load",
+    "planted",
     "random_dag",
     "rmat",
     "rmat_to_parquet",

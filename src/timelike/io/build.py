@@ -129,17 +129,24 @@ class Builder:
             s, t, *rest = self._joined()
             s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
             return self._graph(s, t, len(ids), name_numbers(ids), *rest)
+        final, rank, count = self.final_names()
+        s, t, *rest = self._joined(rank)
+        return self._graph(s, t, count, final, *rest)
+
+    def final_names(self) -> tuple[NameTuple | NameColumn | None, np.ndarray | None, int]:
+        """The names of the nodes, what number each becomes (None: its own), and how many they are."""
+        import polars as pl
+
+        assert self._numbering is not None
         names = self._numbering.names()
         self._numbering = None
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
-            s, t, *rest = self._joined()
-            return self._graph(s, t, len(names), name_texts(names), *rest)
+            return name_texts(names), None, len(names)
         ids = names.cast(int).to_numpy()
         order = np.argsort(ids)
         rank = np.empty(len(ids), np.int32)
         rank[order] = np.arange(len(ids), dtype=np.int32)
-        s, t, *rest = self._joined(rank)
-        return self._graph(s, t, len(ids), name_numbers(ids[order]), *rest)
+        return name_numbers(ids[order]), rank, len(ids)
 
     def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
         """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""

@@ -21,6 +21,16 @@ def read(file: File, builder: Builder, columns: Columns | None = None, time: Col
     return builder.finish()
 
 
+def rows(file: File) -> int:
+    """How many rows a table is said to have."""
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(file.path or file.read(), glob=False).select(pl.len()).collect().item()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ValueError(f"{file.name}: the Parquet file cannot be read: {str(error)[:200]}") from None
+
+
 def collect(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> None:
     """Add the edges of a table to what the builder has."""
     import polars as pl

@@ -6,17 +6,17 @@ word for users, where another one has died; its parent lives to say what happene
 
 from __future__ import annotations
 
-import base64
+import multiprocessing
 import os
-import pickle
 import signal
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
+
+from tqdm import tqdm
 
 from timelike.checks import show
 
@@ -82,16 +82,18 @@ def join(place: Place) -> None:
 
 def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str) -> None:
     """Do the work in a child, pass signals on to it, and end as it ends; say so if it was lost."""
-    given = base64.b64encode(pickle.dumps((os.getpid(), work, arguments))).decode()
-    program = "import sys; from timelike.many.processes import inside; inside(sys.argv[1])"
-    # In a group of its own, it gets the signals of the terminal once: from its parent.
-    child = subprocess.Popen([sys.executable, "-c", program, given], process_group=0)
-    old = {s: signal.signal(s, lambda number, _: child.send_signal(number)) for s in _SIGNALS}
+    child = multiprocessing.get_context("spawn").Process(target=_inside, args=(os.getpid(), work, arguments))
+    child.start()
+    pid = child.pid
+    assert pid is not None
+    old = {s: signal.signal(s, lambda number, _: os.kill(pid, number)) for s in _SIGNALS}
     try:
-        code = child.wait()
+        child.join()
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
+    code = child.exitcode
+    assert code is not None
     if code == LOST or code == -signal.SIGABRT:
         print(f"timelike: {place}: another process was lost; {restart}", file=sys.stderr)
         raise SystemExit(LOST)
@@ -106,9 +108,10 @@ def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-def inside(given: str) -> None:
+def _inside(parent: int, work: Callable[..., None], arguments: tuple) -> None:
     """What the child does: the work, as long as its parent lives."""
-    parent, work, arguments = pickle.loads(base64.b64decode(given))
+    os.setpgid(0, 0)  # it gets the signals of the terminal once: from its parent
+    tqdm.set_lock(threading.RLock())  # its own lock is shared by processes, and would be missed in the end
     os.environ["JAX_ENABLE_PREEMPTION_SERVICE"] = "false"  # it takes SIGTERM for itself
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:

@@ -53,6 +53,11 @@ class SharedEdges:
     batch: int
 
     @property
+    def count(self) -> int:
+        """How many edges are no padding."""
+        return self.num_edges
+
+    @property
     def shards(self) -> int:
         """Over how many devices the edges are spread."""
         return self.ranges.shape[0] - 1

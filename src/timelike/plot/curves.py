@@ -59,7 +59,8 @@ def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
             axes.set_xlabel("epoch")
         if best:
             why = embedding.info.get("selected_by", "best epoch")
-            write_notes(figure, [f"dashed: the epoch kept, {best} ({why})"])
+            again = "; then trained again so far, with the validation edges" * ("refit" in embedding.info)
+            write_notes(figure, [f"dashed: the epoch kept, {best} ({why}){again}"])
     return figure
 
 

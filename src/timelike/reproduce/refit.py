@@ -27,7 +27,7 @@ class Case(NamedTuple):
 
     @property
     def found(self) -> dict[str, Any]:
-        """What the search found for this dimension: likelihood, optimizer, negatives, settings, maybe epochs."""
+        """What the search found for this dimension: likelihood, optimizer, negatives, settings, epochs."""
         return dict(self.row.more["cases"][str(self.dim)])
 
 

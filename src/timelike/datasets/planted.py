@@ -1,0 +1,162 @@
+"""Graphs with a geometry in them: points in Minkowski space, and edges drawn by a likelihood.
+
+Since the likelihood that drew a graph is known, so is the best that any model can make of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from timelike.checks import positive_number, whole_number
+from timelike.graph import DiGraph
+
+if TYPE_CHECKING:
+    from timelike.model import Model
+
+#: Sources and targets whose pairs are looked at together.
+SOURCES, TARGETS = 1 << 8, 1 << 10
+#: Edges among these, at most.
+MOST = 1 << 13
+#: Pairs that are less likely than this are not looked at.
+LEAST = 1e-3
+#: Steps of the integral over time and over space.
+STEPS = 400
+
+
+class Planted(NamedTuple):
+    """A graph, and the points and the model that it was drawn from."""
+
+    graph: DiGraph
+    points: np.ndarray
+    model: Model
+
+
+def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0) -> Planted:
+    """Points all over a cube of Minkowski space; p → q is an edge with the probability of a likelihood.
+
+    It is `TripleFermiDirac(0.02, 0.05, 0.5)`, cut off below 10⁻³. The cube is of such a size that about
+    `degree` edges leave a node far from its walls.
+    """
+    from timelike.likelihoods import TripleFermiDirac
+    from timelike.manifolds import Minkowski
+    from timelike.model import Model
+
+    nodes, dim = whole_number("nodes", nodes, 2, 2**31 - 1), whole_number("dim", dim, 2)
+    model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
+    reach = _reach(model)
+    side = (nodes * reach.volume / positive_number("degree", degree)) ** (1 / dim)
+    points = np.random.default_rng(seed).random((nodes, dim), np.float32) * np.float32(side)
+    s, t = _draw(model, points, reach, seed)
+    return Planted(DiGraph.from_arrays(s, t, nodes), points, model)
+
+
+class _Reach(NamedTuple):
+    """How far edges reach into past, future and space, and ∫F over all that."""
+
+    past: float
+    future: float
+    space: float
+    volume: float
+
+
+def _reach(model: Any) -> _Reach:
+    """That of a model; the integral is taken over all Δt and, by shells, over all distances."""
+    import jax.numpy as jnp
+
+    from timelike.pairwise import log_probs
+
+    likelihood, shell = model.likelihood, model.manifold.dim - 2
+    decay = -3 * math.log(LEAST)
+    past, future = decay * likelihood.tau2, decay * likelihood.tau2 / likelihood.alpha
+    widest = math.sqrt(future**2 + decay * likelihood.tau1)
+    time, distance = np.linspace(-past, future, STEPS), np.linspace(0, widest, STEPS)
+    t, r = (x.astype(np.float32) for x in np.meshgrid(time, distance, indexing="ij"))
+    q = jnp.stack([t, r, *(jnp.zeros_like(t) for _ in range(shell))])
+    prob = np.exp(np.asarray(log_probs(model, jnp.zeros_like(q), q), np.float64))
+    area = 2 * math.pi ** ((shell + 1) / 2) / math.gamma((shell + 1) / 2) * r.astype(float) ** shell
+    cell = (time[1] - time[0]) * (distance[1] - distance[0])
+    volume = float(np.sum(np.where(prob >= LEAST, prob * area, 0.0)) * cell)
+    return _Reach(past, future, widest, volume)
+
+
+def _draw(model: Any, points: np.ndarray, reach: _Reach, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The edges: (sources, targets). Only pairs in the same or adjacent cells of space are near enough."""
+    import jax.numpy as jnp
+
+    order, starts, cells = _cells(points, reach.space)
+    ranked, tile = points[order], _compiled()
+    columns = jnp.asarray(np.pad(ranked, ((0, TARGETS), (0, 0))).T)
+    found = []
+    for cell in range(cells**2):
+        near = [
+            a * cells + b for a, b in itertools.product(*(_around(c, cells) for c in divmod(cell, cells)))
+        ]
+        for i in range(starts[cell], starts[cell + 1], SOURCES):
+            stop = min(i + SOURCES, starts[cell + 1])
+            window = ranked[[i, stop - 1], 0] + np.array([-reach.past, reach.future])
+            for other in near:
+                first = starts[other]
+                low, high = first + np.searchsorted(ranked[first : starts[other + 1], 0], window)
+                for j in range(low, high, TARGETS):  # the next is asked for before this one is looked at
+                    limits = np.array([i, stop, j, high], np.int32)
+                    found.append((i, j, *tile(model, columns, limits, np.uint32(seed))))
+    s, t = _ends(found)
+    return order[s], order[t]
+
+
+def _cells(points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """Points by cells of the first two axes of space, then by time.
+
+    Their order, where in it each cell starts, and how many cells there are along an axis.
+    """
+    side = float(points.max())
+    cells = max(1, int(side / reach))
+    at = np.minimum((points[:, 1:3] * (cells / side)).astype(np.int64), cells - 1)
+    cell = at[:, 0] * cells + (at[:, 1] if at.shape[1] > 1 else 0)
+    order = np.lexsort((points[:, 0], cell))
+    return order, np.searchsorted(cell[order], np.arange(cells**2 + 1)), cells
+
+
+def _around(cell: int, cells: int) -> range:
+    return range(max(cell - 1, 0), min(cell + 2, cells))
+
+
+def _ends(found: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets of the edges of all tiles."""
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for i, j, number, places in found:
+        if int(number) > MOST:
+            raise ValueError(f"{int(number):,} edges in a tile of {SOURCES} × {TARGETS}; lower the degree")
+        hit = np.asarray(places)[: int(number)]
+        sources.append(i + hit // TARGETS)
+        targets.append(j + hit % TARGETS)
+    return np.concatenate(sources), np.concatenate(targets)
+
+
+@functools.cache
+def _compiled() -> Any:
+    """How many pairs of a block of sources and one of targets are edges, and which: by a hash of the pair."""
+    import jax
+    import jax.numpy as jnp
+
+    from timelike.pairwise import log_probs
+    from timelike.shuffle import scramble
+
+    @jax.jit
+    def tile(model: Any, columns: Any, limits: Any, seed: Any) -> Any:
+        i, end, j, stop = limits
+        p = jax.lax.dynamic_slice_in_dim(columns, i, SOURCES, axis=1)
+        q = jax.lax.dynamic_slice_in_dim(columns, j, TARGETS, axis=1)
+        a, b = i + jnp.arange(SOURCES)[:, None], j + jnp.arange(TARGETS)[None, :]
+        prob = jnp.exp(log_probs(model, p[:, :, None], q[:, None, :]))
+        luck = scramble(a.astype(jnp.uint32) + scramble(b.astype(jnp.uint32) + scramble(seed)))
+        edge = (luck.astype(jnp.float32) * 2.0**-32 < prob) & (prob >= LEAST)
+        edge &= (a != b) & (a < end) & (b < stop)
+        return jnp.sum(edge), jnp.flatnonzero(edge, size=MOST)
+
+    return tile

@@ -1,0 +1,118 @@
+"""The kernels for a GPU, interpreted on the CPU, against the engine's own step."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from timelike import Model, engine, fused
+from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
+from timelike.optimizers import OPTIMIZERS, Learned, Step
+from timelike.sampling import Negatives
+from timelike.tables import places_of
+
+NODES, BATCH, PAIRS = 200, 7, 3
+STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
+MODELS = {
+    "minkowski": Model(Minkowski(10), TripleFermiDirac()),
+    "a circle of time": Model(Cylinder(Minkowski(5), 3.0), TripleFermiDirac()),
+    "euclidean": Model(Euclidean(3), FermiDirac()),
+    "law-lucas": Model(Minkowski(4), LawLucas()),
+    "cone": Model(Minkowski(4), Cone()),
+}
+
+
+def batch():
+    """Pairs with many repeated nodes, and one of padding."""
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 40, (2, PAIRS * BATCH), dtype=np.int32)
+    weights = rng.random((PAIRS, BATCH)).astype(np.float32)
+    ends[:, 5], weights[0, 5] = NODES, 0
+    return ends.reshape(-1), weights
+
+
+def start(model, optimizer):
+    points = jnp.asarray(
+        np.random.default_rng(1).normal(size=(NODES, model.manifold.ambient_dim)), jnp.float32
+    )
+    return points, OPTIMIZERS[optimizer]().init(points)
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def by_the_engine(model, optimizer, points, state):
+    plan = engine.Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
+    carry = (points, state, Learned.start({}), jnp.zeros(NODES, jnp.int32))
+    carry, (likelihoods, norms) = engine._step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
+    return carry[0], carry[1], likelihoods, jnp.nansum(norms)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def by_kernels(model, optimizer, hubs, points, state):
+    places = places_of(np.bincount(batch()[0])[:NODES]) if hubs else np.zeros(0)
+    packed, rest = fused.pack(points, state)
+    packed, rest, _, likelihoods, norms = fused.step(
+        model,
+        OPTIMIZERS[optimizer](),
+        STEP,
+        jnp.asarray(places, jnp.int32),
+        packed,
+        rest,
+        fused.no_slots(NODES),
+        *map(jnp.asarray, batch()),
+        interpret=True,
+    )
+    return *fused.unpack(packed, rest, points.shape[1]), likelihoods, jnp.nansum(norms)
+
+
+CASES = [
+    ("minkowski", "adam", True),
+    *(pytest.param(name, "adam", False, marks=pytest.mark.long) for name in MODELS),
+    *(pytest.param("minkowski", name, True, marks=pytest.mark.long) for name in ("sgd", "adagrad")),
+]
+
+
+@pytest.mark.parametrize(("name", "optimizer", "hubs"), CASES)
+def test_the_same_step(name, optimizer, hubs):
+    model = jax.tree.map(jnp.float32, MODELS[name])
+    points, state = start(model, optimizer)
+    wanted = by_the_engine(model, optimizer, points, state)
+    found = by_kernels(model, optimizer, hubs, points, state)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6), found, wanted)
+    assert not np.allclose(found[0], points)
+
+
+def test_packing_is_undone():
+    points, state = start(MODELS["minkowski"], "adam")
+    state = jax.tree.map(lambda x: x + 1, state)
+    packed, rest = fused.pack(points, state)
+    assert packed.shape[1] % fused.REQUEST == 0
+    jax.tree.map(np.testing.assert_array_equal, fused.unpack(packed, rest, 10), (points, state))
+
+
+@pytest.mark.long
+def test_the_kernels_are_lowered_for_a_gpu():
+    """That they compile is seen on one; that Triton has all operations they use is seen here."""
+    model = jax.tree.map(jnp.float32, MODELS["a circle of time"])
+    points, state = start(model, "adam")
+    packed, rest = fused.pack(points, state)
+
+    def step(packed, rest):
+        none = jnp.zeros(0, jnp.int32)
+        optimizer = OPTIMIZERS["adam"]()
+        return fused.step(
+            model, optimizer, STEP, none, packed, rest, fused.no_slots(NODES), *map(jnp.asarray, batch())
+        )
+
+    text = jax.jit(step).trace(packed, rest).lower(lowering_platforms=("cuda",)).as_text()
+    assert text.count("triton") >= 3
+
+
+def test_where_there_are_kernels(monkeypatch):
+    assert not fused.fits(MODELS["minkowski"], dense=False)  # no GPU
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert all(fused.fits(model, dense=False) for model in MODELS.values())
+    assert not fused.fits(MODELS["minkowski"], dense=True)
+    assert not fused.fits(Model(AntiDeSitter(3), TripleFermiDirac()), dense=False)
