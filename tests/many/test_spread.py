@@ -15,7 +15,7 @@ from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
 from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
 from timelike.many.train import train
-from timelike.sampling import _draws
+from timelike.sampling import EdgeTable
 
 
 @pytest.mark.parametrize("count", [1, 2, 101])
@@ -38,7 +38,7 @@ def test_negatives_are_drawn_as_often_as_by_one_process(kinds):
     graph = dealt(split_of().train)
     mesh = mesh_of_all()
     edges = spread(mesh, graph, config_of(negatives=kinds).plan(False, False), rows_of(mesh, graph.num_nodes))
-    assert edges.draws == _draws(graph, kinds)
+    assert edges.draws == EdgeTable.build(graph, kinds=kinds).draws
     assert edges.num_edges == graph.num_edges
 
 
