@@ -197,7 +197,7 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     guides = [rim * np.tanh(d / 2) for d in rings] + ([rim] if size > 1 else [])
     words = [
         *_notes(found.lost, chosen),
-        "time upwards; edges are geodesics; circles: distance from the origin",
+        "edges are geodesics; circles: distance from the origin",
     ]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
