@@ -385,6 +385,7 @@ def test_pairs_that_were_not_learned_calibrate_and_set_the_threshold(graph, fitt
     assert plain.info["calibration"] == "not calibrated: the validation edges have been learned"
 
 
+@pytest.mark.long
 def test_given_validation_edges_are_learned_only_if_asked_for(graph):
     split = split_edges(graph, 0.1, 0)
     assert "refit" not in small(refit=None).fit(split.train, valid=split.valid).embedding_.info

@@ -185,6 +185,7 @@ def test_a_failed_stream_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 def test_planted_edges_are_those_of_the_model():
     """Every pair that the model gives no chance is none, and as many are as it expects."""
     graph, points, model = planted(150, 6.0, seed=2)

@@ -82,6 +82,7 @@ def test_every_edge_is_seen_once_in_an_epoch(in_parts):
     assert table.num_edges == max(in_parts.counts)
 
 
+@pytest.mark.long
 def test_no_edge_is_missed_and_few_others_are_taken_for_one():
     graph = random_graph(3000, 400_000, seed=1)
     words = members.no_members(graph.num_edges)
