@@ -6,7 +6,9 @@ import numpy as np
 
 import timelike as tl
 
-QUICK = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64", "--refit", "no")
+#: What every command that trains takes, and what `fit` takes besides.
+BRIEF = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64")
+QUICK = (*BRIEF, "--refit", "no")
 
 
 def name(number: int) -> str:

@@ -75,6 +75,7 @@ def test_streamed_edges(fit):
         (["--tune"], "--stream and --tune exclude each other"),
         (["--snapshots", "3"], "--stream and --snapshots exclude each other"),
         (["--preset", "general"], "--stream and --preset exclude each other"),
+        (["--refit", "yes"], "--stream and --refit yes exclude each other"),
     ],
 )
 def test_what_cannot_be_streamed(run, tmp_path, options, complaint):

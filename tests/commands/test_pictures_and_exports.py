@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from small_files import QUICK
+from small_files import BRIEF
 
 from timelike import Embedding, store
 from timelike.export import FORMATS
@@ -46,7 +46,7 @@ def test_export_beside_the_model(run, files):
 @pytest.mark.long
 def test_sweep(run, tmp_path):
     grid = ("--grid", "tau1=0.1,0.4", "alpha=0.05,0.1")
-    arguments = ("sweep", "edges.tsv", *QUICK, *grid, "--seeds", 2)
+    arguments = ("sweep", "edges.tsv", *BRIEF, *grid, "--seeds", 2)
     code, out, err = run(*arguments)
     assert code == 0
     header, *rows = (line.split("\t") for line in out.splitlines())

@@ -50,6 +50,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
         "nodes": edges.num_nodes,
         "edges": edges.num_edges,
         "valid_edges": len(edges.held_out),
+        "refit": False,
         "epochs": len(embedding.history["loss"]),
         "best_epoch": embedding.info["best_epoch"],
         "selected_by": embedding.info["selected_by"],
@@ -68,6 +69,7 @@ def _check(fit: Fit) -> None:
         "--time": fit.reading.time is not None,
         "--nodes": fit.reading.nodes is not None,
         "--seeds": fit.training.seeds > 1,
+        "--refit yes": fit.refit == "yes",
     }
     for option, given in others.items():
         if given:
