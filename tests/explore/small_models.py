@@ -1,5 +1,7 @@
 """Embeddings with random points and random known edges: what a page needs, without any training."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +21,15 @@ def points_of(model: Model, nodes: int, seed: int = 0, scale: float = 0.6) -> np
     noise = np.random.default_rng(seed).normal(size=(nodes, m.dim)).astype(np.float32) * scale
     place = jax.jit(jax.vmap(lambda x: m.exp(m.origin(), m.from_tangent_coordinates(x))))
     return np.asarray(place(jnp.asarray(noise)))
+
+
+def made_to_differ(shown: Shown) -> Shown:
+    """The same, ranked by the light cone, as if all non-edges had been of nodes with edges."""
+    seen = shown.known.sources < 20
+    known = DiGraph.from_arrays(shown.known.sources[seen], shown.known.targets[seen], 60, shown.known.names)
+    info = {"config": {"negatives": {"inner": 4}}}
+    embedding = dataclasses.replace(shown.embedding, score="cone 0.1", info=info)
+    return shown._replace(embedding=embedding, known=known)
 
 
 def make(

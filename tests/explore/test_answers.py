@@ -7,6 +7,7 @@ import jax
 import numpy as np
 import polars as pl
 import pytest
+from small_models import made_to_differ, make
 
 from timelike.explore import colours
 from timelike.explore.answers import MOST_TEXT, Answers, UnknownNode
@@ -37,6 +38,18 @@ def test_the_lists_of_a_node_are_those_of_the_embedding(shown, answers, number):
     assert marked == neighbours & {row["name"] for row in found["targets"]["all"]}
     prob = embedding.prob([name] * len(neighbours), [r["name"] for r in found["targets"]["known"]])
     np.testing.assert_allclose([r["p"] for r in found["targets"]["known"]], prob, rtol=1e-5)
+
+
+def test_a_model_ranked_by_another_score_is_shown_so():
+    """And nodes that training never saw as sources are proposed to neither."""
+    shown = made_to_differ(make("minkowski"))
+    embedding, known = shown.embedding, shown.known
+    found = Answers(shown).node(7, 12)
+    targets, sources = embedding.top_targets("gene7", 12, known), embedding.top_sources("gene7", 12, known)
+    assert rows(found, "targets", "new") == [(p.target, p.probability) for p in targets]
+    assert rows(found, "sources", "new") == [(p.source, p.probability) for p in sources]
+    best = [(row["source"]["name"], row["target"]["name"]) for row in Answers(shown).likeliest(5)]
+    assert best == [tuple(p[:2]) for p in embedding.top_edges(5, known)]
 
 
 def test_an_edge_has_both_probabilities_and_its_places(shown, answers):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from browser import NEEDS_BROWSER, opened, serving
-from small_models import CALIBRATION, make
+from small_models import CALIBRATION, made_to_differ, make
 
 from timelike.explore.page import whole_page
 
@@ -306,6 +306,19 @@ def test_a_stopped_server_is_said(context, shown):
     search(page, "gene3")
     page.wait_for_selector("#status.stopped")
     assert "The server has stopped" in page.inner_text("#status")
+    page.close()
+
+
+def test_a_page_of_its_own_ranks_as_the_model_does(context, tmp_path):
+    shown = made_to_differ(make("minkowski"))
+    (file := tmp_path / "page.html").write_text(whole_page([shown]), encoding="utf-8")
+    page = opened(context, file.as_uri())
+    search(page, "gene7")
+    page.wait_for_selector("#likely-sources .row")
+    found = {row[0]: row[1] for row in listed(page, "sources")}
+    for best in shown.embedding.top_sources("gene7", 20, shown.known):
+        assert found[best.source] == pytest.approx(best.probability, rel=1e-5)
+    assert found.keys() <= {f"gene{i}" for i in range(20)}
     page.close()
 
 

@@ -50,12 +50,12 @@ class Answers:
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
         empty = np.zeros(0, np.int32)
         self.known = shown.known or DiGraph.from_arrays(empty, empty, self.picture.count)
-        self._strangers = self.embedding.strangers(shown.known)
+        self.strangers = self.embedding.strangers(shown.known)
         order = np.argsort(self.known.targets, kind="stable")
         self._into = self.known.sources[order]
         self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
-        self._model = jax.tree.map(jnp.asarray, self.embedding.model)  # on the device, once
+        self._model = jax.tree.map(jnp.asarray, self.embedding.ranker)  # on the device, once
         self._coordinates = coordinate_names(self.embedding.model.manifold)
 
     # Names
@@ -115,7 +115,7 @@ class Answers:
         both = self._scores(number, number)
         for side, incoming, scores in (("targets", False, both[0]), ("sources", True, both[1])):
             mine = self._known_of(number, incoming)
-            without = np.append(self._strangers if incoming else [], number).astype(int)
+            without = np.append(self.strangers if incoming else [], number).astype(int)
             best = predict.best_of(scores, most + len(mine), without)
             known = mine[np.argsort(-scores[mine], kind="stable")]
             sides[side] = {
@@ -220,7 +220,7 @@ class Answers:
             }
             for i in range(len(time))
         ]
-        likelihood = self.embedding.model.likelihood
+        likelihood = self.embedding.ranker.likelihood
         used = images if likelihood.decays_in_time else images[middle : middle + 1]
         return {"formula": likelihood.formula, "images": used}
 
@@ -230,8 +230,8 @@ class Answers:
         """The likeliest missing edges of all; none of a graph that is too large to wait for."""
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
-        sources = np.delete(np.arange(self.picture.count), self._strangers)
-        s, t, scores = predict.best_pairs(self.embedding.model, self._columns, most, self.known, sources)
+        sources = np.delete(np.arange(self.picture.count), self.strangers)
+        s, t, scores = predict.best_pairs(self.embedding.ranker, self._columns, most, self.known, sources)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
             {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}

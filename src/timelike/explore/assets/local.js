@@ -58,13 +58,14 @@ class One {
     found.coordinates = this.model.point(id).map((x, k) => [this.data.coordinates[k], x]);
     for (const [side, incoming, edges] of [["targets", false, this.out[id]], ["sources", true, this.into[id]]]) {
       const scores = this.model.scores(id, incoming), known = new Set(edges);
+      const without = [id, ...(incoming ? this.data.strangers : [])];
       const row = (i) => ({
         id: i, name: this.names[i], p: this.model.prob(scores[i]), known: known.has(i),
         turns: incoming ? this.model.turns(i, id) : this.model.turns(id, i),
       });
       found[side] = {
-        all: this.best(scores, most, new Set([id])).map(row),
-        new: this.best(scores, most, new Set([id, ...edges])).map(row),
+        all: this.best(scores, most, new Set(without)).map(row),
+        new: this.best(scores, most, new Set([...without, ...edges])).map(row),
         known: [...edges].sort((a, b) => scores[b] - scores[a]).slice(0, MOST).map(row),
         total: edges.length,
       };
