@@ -20,22 +20,13 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
-from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.numerics import SATURATION
-from timelike.objective import batch_loss, total_loss
-from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, schedule, update_rows
+from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, schedule
 from timelike.sampling import EdgeTable, Negatives, draw_examples
 from timelike.shuffle import Shuffle
-from timelike.tables import (
-    first_entries,
-    get_rows,
-    get_state,
-    put_rows,
-    put_state,
-    sum_by_node,
-    sum_repeated,
-)
+from timelike.steps import take_fused_step, take_step
+from timelike.tables import first_entries
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
 #: enough to stay in the cache.
@@ -328,9 +319,9 @@ def _sweep_edges(
     batch, blocks, per_block, short, unroll = Blocks.of(plan, shuffle.size)
     dtype = carry[0].dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
-    take = partial(_step, plan, model, step)
+    take = partial(take_step, plan, model, step)
     if plan.fused:
-        take = partial(_fused_step, plan, model, step, table.places)
+        take = partial(take_fused_step, plan, model, step, table.places)
 
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
@@ -360,70 +351,3 @@ def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array,
     positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
     full = log_likelihoods >= jnp.log1p(-SATURATION)
     return jnp.where(positive, full, log_likelihoods <= jnp.log(SATURATION))
-
-
-def _step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
-    """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
-
-    Padding has node numbers past the end: reading them gives the last row, writing them nothing.
-    """
-    points, optimizer, learned, slots = carry
-    nodes, weights, first = batch
-    rows = get_rows(points, nodes)
-    if plan.learn:
-        model, learned = _learn(model, step, learned, weights, rows)
-    log_likelihoods, covectors = batch_loss(model, weights, rows)
-    if plan.dense:
-        covectors = sum_by_node(slots, nodes, covectors)
-        points, optimizer, norms = update_rows(
-            model.manifold, plan.transformation(), step, points, covectors, optimizer
-        )
-        return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
-    (points, optimizer, slots), norms = move_rows(
-        plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
-    )
-    return (points, optimizer, learned, slots), (log_likelihoods, norms)
-
-
-def move_rows(
-    plan: Plan,
-    manifold: Manifold,
-    step: Step,
-    tables: tuple[Array, Any, Array],
-    nodes: Int[Array, "rows"],
-    rows: Float[Array, "rows ambient"],
-    covectors: Float[Array, "rows ambient"],
-    first: Int[Array, "rows"] | None = None,
-) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
-    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
-    points, optimizer, slots = tables
-    slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
-    rows = rows if own.shape[0] < points.shape[0] else points
-    new_rows, new_state, norms = update_rows(
-        manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
-    )
-    tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
-    return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
-
-
-def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:
-    """The model with the numbers that are learned, and these after a step."""
-    slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
-    return with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
-
-
-def _fused_step(
-    plan: Plan, model: Model, step: Step, places: Array, carry: tuple, batch: tuple
-) -> tuple[tuple, tuple]:
-    """`_step` by the kernels of `timelike.fused`."""
-    from timelike import fused
-
-    packed, optimizer, learned, slots = carry
-    nodes, weights, _ = batch
-    if plan.learn:
-        rows = get_rows(packed, nodes)[:, : model.manifold.ambient_dim]
-        model, learned = _learn(model, step, learned, weights, rows)
-    packed, optimizer, slots, log_likelihoods, norms = fused.step(
-        model, plan.transformation(), step, places, packed, optimizer, slots, nodes, weights
-    )
-    return (packed, optimizer, learned, slots), (log_likelihoods, norms)

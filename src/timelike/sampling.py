@@ -134,13 +134,20 @@ class EdgeTable:
         """Whether each pair is an edge, by binary search in the source's row; or is taken for one."""
         if self.words.shape[0]:
             return has_member(self.words, sources, targets)
-        low, end = at(self.row_starts, sources), at(self.row_starts, sources + 1)
-        high, last = end, self.num_edges - 1
-        for _ in range(self.halvings):
-            middle = low + (high - low) // 2
-            right = (low < high) & (at(self.targets, jnp.minimum(middle, last)) < targets)
-            low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
-        return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
+        return in_row(self.row_starts, self.targets, self.halvings, sources, targets)
+
+
+def in_row(
+    row_starts: Array, ends: Array, halvings: int, rows: Nodes, wanted: Nodes
+) -> Bool[Array, "*shape"]:
+    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings of the row."""
+    low, end = at(row_starts, rows), at(row_starts, rows + 1)
+    high, last = end, ends.shape[0] - 1
+    for _ in range(halvings):
+        middle = low + (high - low) // 2
+        right = (low < high) & (at(ends, jnp.minimum(middle, last)) < wanted)
+        low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
+    return (low < end) & (at(ends, jnp.minimum(low, last)) == wanted)
 
 
 def _filter(graph: DiGraph) -> Words:

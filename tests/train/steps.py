@@ -9,6 +9,7 @@ import numpy as np
 from timelike import engine
 from timelike.optimizers import Learned, Step
 from timelike.sampling import Negatives
+from timelike.steps import take_step
 from timelike.tables import places_of
 
 
@@ -32,7 +33,7 @@ def step(plan, model, clip, carry, inputs):
     weights = jnp.where(use.T, weights, 0.0)
     first = engine.first_entries(nodes[None])[0] if len(nodes) <= engine.SHORT_STEP else None
     batch = nodes, weights, first
-    carry, (log_likelihoods, norms) = engine._step(plan, model, Step(rate, clip), carry, batch)
+    carry, (log_likelihoods, norms) = take_step(plan, model, Step(rate, clip), carry, batch)
     saturated = jnp.sum(use.T & engine.saturated(log_likelihoods[None])[0])
     return carry, (carry[0], -jnp.sum(weights * log_likelihoods), saturated, jnp.nansum(norms))
 

@@ -12,6 +12,7 @@ from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
 from timelike.optimizers import OPTIMIZERS, Learned, Step
 from timelike.sampling import Negatives
+from timelike.steps import take_step
 from timelike.tables import places_of
 
 NODES, BATCH, PAIRS = 200, 7, 3
@@ -45,7 +46,7 @@ def start(model, optimizer):
 def by_the_engine(model, optimizer, points, state):
     plan = engine.Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
     carry = (points, state, Learned.start({}), jnp.zeros(NODES, jnp.int32))
-    carry, (likelihoods, norms) = engine._step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
+    carry, (likelihoods, norms) = take_step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
     return carry[0], carry[1], likelihoods, jnp.nansum(norms)
 
 

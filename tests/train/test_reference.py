@@ -9,12 +9,13 @@ import pytest
 import reference
 from steps import compiled, make_plan, one_by_one
 
-from timelike import engine
+import timelike.steps
+from timelike import engine, tables
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.objective import batch_loss
-from timelike.optimizers import DENSE, OPTIMIZERS
+from timelike.optimizers import DENSE, OPTIMIZERS, update_rows
 
 NODES, DIM, BATCH, PAIRS, STEPS = 12, 3, 5, 4, 100
 
@@ -68,7 +69,6 @@ def rates(rng):
 
 
 TABLE_FUNCTIONS = (
-    "first_entries",
     "get_rows",
     "get_state",
     "put_rows",
@@ -80,16 +80,18 @@ TABLE_FUNCTIONS = (
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {
     "batch_loss": jax.jit(batch_loss),
-    "update_rows": jax.jit(engine.update_rows, static_argnums=1),
-    **{name: jax.jit(getattr(engine, name)) for name in TABLE_FUNCTIONS},
+    "update_rows": jax.jit(update_rows, static_argnums=1),
+    **{name: jax.jit(getattr(tables, name)) for name in TABLE_FUNCTIONS},
 }
+FIRST_ENTRIES = jax.jit(tables.first_entries)
 TRANSFORMATION = functools.cache(engine.Plan.transformation)
 
 
 @pytest.fixture
 def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
-        monkeypatch.setattr(engine, name, piece)
+        monkeypatch.setattr(timelike.steps, name, piece)
+    monkeypatch.setattr(engine, "first_entries", FIRST_ENTRIES)
     monkeypatch.setattr(engine.Plan, "transformation", TRANSFORMATION)
 
 

@@ -59,7 +59,7 @@ def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
 
     monkeypatch.setattr(engine, "draw_examples", recorded)
     monkeypatch.setattr(
-        engine, "_step", lambda plan, model, step, carry, batch: (carry, (batch[1], jnp.zeros(0)))
+        engine, "take_step", lambda plan, model, step, carry, batch: (carry, (batch[1], jnp.zeros(0)))
     )
     monkeypatch.setattr(engine, "PAIRS_PER_BLOCK", 64)
     graph = random_graph(8, edges, weighted=True)

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Int, Key
 from timelike.engine import Blocks, Plan
 from timelike.graph import MOST_EDGES, PIECE, DiGraph
 from timelike.many.exchange import AXIS, Wanted, ask
-from timelike.sampling import LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.sampling import LEFT_OUT, MAX_DRAWS, Negatives, in_row
 from timelike.shuffle import Shuffle, at, below_at
 
 Nodes = Int[Array, "*shape"]
@@ -97,15 +97,8 @@ class SharedEdges:
         """Whether each pair is an edge: a binary search in the source's row, where that is."""
 
         def answer(asked: Nodes, targets: Nodes) -> Array:
-            row, last = jnp.minimum(asked, self.rows - 1), self.targets.shape[0] - 1
-            low, end = at(self.row_starts, row), at(self.row_starts, row + 1)
-            high = end
-            for _ in range(self.halvings):
-                middle = low + (high - low) // 2
-                right = (low < high) & (at(self.targets, jnp.minimum(middle, last)) < targets)
-                low = jnp.where(right, middle + 1, low)
-                high = jnp.where(right, high, jnp.minimum(middle, high))
-            return (low < end) & (at(self.targets, jnp.minimum(low, last)) == targets)
+            row = jnp.minimum(asked, self.rows - 1)
+            return in_row(self.row_starts, self.targets, self.halvings, row, targets)
 
         wanted = Wanted.each(sources.reshape(-1), self.node_ranges)
         found = ask(wanted, self.node_ranges, answer, targets.reshape(-1))
