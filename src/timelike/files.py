@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import io
 import json
 import os
 import secrets
@@ -13,9 +14,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import polars
 
 try:
     import fcntl
@@ -24,6 +28,12 @@ except ImportError:  # Windows has no such locks
 
 #: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
+
+#: What an error says of a file that could not be replaced.
+UNTOUCHED = "; nothing was written there"
+
+#: Rows of a table that are made text at a time.
+ROWS = 1 << 16
 
 
 @contextmanager
@@ -57,7 +67,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         try:
             new.mkdir()
             yield new
-            sync(new)
+            for part in (*new.rglob("*"), new):
+                sync(part)
             if path.exists():
                 os.replace(path, old)
             os.replace(new, path)
@@ -135,7 +146,7 @@ def _naming(path: Path) -> Iterator[None]:
             raise
         if file is not None and f".{path.name}." not in str(file):  # it is about another file
             raise
-        raise OSError(code, f"{reason}; nothing was written there", str(path)) from error
+        raise OSError(code, reason.removesuffix(UNTOUCHED) + UNTOUCHED, str(path)) from error
 
 
 def sync(path: Path) -> None:
@@ -147,6 +158,17 @@ def sync(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:
+    """Write a table as text, in pieces, so that `| head` ends it early.
+
+    By our own hands: where the disk is full polars before 1.44 loses the last rows and says nothing.
+    """
+    for start in range(0, max(frame.height, 1), ROWS):
+        buffer = io.BytesIO()
+        frame.slice(start, ROWS).write_csv(buffer, include_header=header and start == 0, **options)
+        file.write(buffer.getvalue())
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:

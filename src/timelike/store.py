@@ -25,7 +25,7 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import reading_folder, replacing_folder, sync
+from timelike.files import reading_folder, replacing_folder
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.parquet_pages import read_table
@@ -149,8 +149,9 @@ def _write(folder: Path, embedding: Embedding) -> None:
         "info": to_plain(embedding.info, "info"),
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
-    _put(folder / MODEL, (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    _put(folder / POINTS, save({"points": points, **columns}))
+    text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / MODEL).write_bytes(f"{text}\n".encode())
+    (folder / POINTS).write_bytes(save({"points": points, **columns}))
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
     _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
 
@@ -158,13 +159,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
 def _put_table(file: Path, table: polars.DataFrame) -> None:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
-    _put(file, buffer.getvalue())
-
-
-def _put(file: Path, data: bytes) -> None:
-    with open(file, "wb") as out:
-        out.write(data)
-    sync(file)
+    file.write_bytes(buffer.getvalue())
 
 
 def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Hashable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
@@ -16,7 +16,7 @@ from timelike.commands.models import Fitted, ModelFolder, load
 from timelike.commands.options import optional
 from timelike.commands.printing import note
 from timelike.commands.reading import PairOptions
-from timelike.files import replacing
+from timelike.files import replacing, write_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Format = Literal["tsv", "csv", "parquet", "json"]
 Node = Annotated[str | None, optional("NODE")]
 
-#: Edges that are printed unless --top says otherwise, and rows turned into text at once.
-TOP, ROWS = 10, 1 << 16
+#: Edges that are printed unless --top says otherwise.
+TOP = 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,10 +88,10 @@ class Predict:
         frame = self._table(fitted)
         note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
         if self.out is None:
-            _print(frame, form)
+            _write(frame, form, sys.stdout.buffer)
         else:
             with replacing(self.out) as part, open(part, "wb") as file:
-                _write(frame, form, file, header=True)
+                _write(frame, form, file)
 
     def _format(self) -> str:
         """What was asked for; better checked before the work than after it."""
@@ -168,22 +168,12 @@ def _rounded(probabilities: Any) -> pl.Series:
     return pl.Series(probabilities, dtype=pl.Float64).cast(pl.Float32)
 
 
-def _print(frame: pl.DataFrame, form: str) -> None:
-    """To standard output, in pieces, so that `| head` ends it early."""
-    if form in ("parquet", "json"):
-        _write(frame, form, sys.stdout.buffer, header=True)
-        return
-    for start in range(0, max(frame.height, 1), ROWS):
-        _write(frame.slice(start, ROWS), form, sys.stdout.buffer, header=start == 0)
-
-
-def _write(frame: pl.DataFrame, form: str, file: Any, header: bool) -> None:
-    buffer = io.BytesIO()
+def _write(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
     if form == "parquet":
+        buffer = io.BytesIO()
         frame.write_parquet(buffer)
+        file.write(buffer.getvalue())
     elif form == "json":
-        frame.write_json(buffer)
-        buffer.write(b"\n")
+        file.write(frame.write_json().encode() + b"\n")
     else:
-        frame.write_csv(buffer, include_header=header, separator="," if form == "csv" else "\t")
-    file.write(buffer.getvalue())
+        write_rows(frame, file, separator="," if form == "csv" else "\t")
