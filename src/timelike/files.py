@@ -32,6 +32,9 @@ NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS
 #: What an error says of a file that could not be replaced.
 UNTOUCHED = "; nothing was written there"
 
+#: Bytes of a text that says what a model or a run is; a larger one is there to fill the memory.
+LARGEST_TEXT = 2**22
+
 #: Rows of a table that are made text at a time.
 ROWS = 1 << 16
 
@@ -160,6 +163,24 @@ def sync(path: Path) -> None:
         os.close(number)
 
 
+def read_text(path: Path) -> str:
+    """A short text, such as JSON or TOML that says what something is."""
+    check_length(path.stat().st_size)
+    return path.read_text(encoding="utf-8")
+
+
+def check_length(size: int) -> None:
+    """Refuse a text of so many bytes."""
+    if size > LARGEST_TEXT:
+        raise ValueError(f"{size:,} bytes of text; it may have {LARGEST_TEXT:,}")
+
+
+def check_header(file: Path) -> None:
+    """Refuse a safetensors file whose header, which is JSON, is too long to be of a model or a run."""
+    with open(file, "rb") as data:
+        check_length(int.from_bytes(data.read(8), "little"))
+
+
 def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:
     """Write a table as text, in pieces, so that `| head` ends it early.
 
@@ -188,6 +209,7 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
     from safetensors import SafetensorError, safe_open
 
     try:
+        check_header(path)
         with safe_open(path, framework="numpy") as file:
             about = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118

@@ -14,7 +14,7 @@ from typing import Any
 from timelike._struct import numbers_of, with_numbers
 from timelike.checks import show, whole_number
 from timelike.config import Config
-from timelike.files import replacing
+from timelike.files import read_text, replacing
 from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, Likelihood
 from timelike.model import Model
@@ -113,7 +113,7 @@ class Settings:
         """Settings from a TOML file, or the preset of that name."""
         path = PRESETS.get(str(source), Path(source))
         try:
-            found = tomllib.loads(path.read_text(encoding="utf-8"))
+            found = tomllib.loads(read_text(path))
             _check_fields(found)
             return cls(**found)
         except FileNotFoundError:

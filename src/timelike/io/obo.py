@@ -14,7 +14,7 @@ RELATIONS = ("is_a", "part_of")
 SPARE = re.compile(r"\s*(\{[^}]*\}\s*)?((?<!\\)!.*)?$")
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Term:
     """A `[Term]` stanza: its line, and what matters of it."""
 
