@@ -59,8 +59,9 @@ def test_rows_can_be_run(name):
 
 def test_every_baseline_has_a_row():
     assert {*MODELS} == {row.geometry for row in ROWS.values()} - {"minkowski"}
-    assert len(list(wordnet.tasks(Options()))) == 8 * len(ROWS)
-    assert len(list(wordnet.tasks(Options(quick=True)))) == len(ROWS)
+    titles = {row.title for row in ROWS.values()}
+    assert len(list(wordnet.tasks(Options()))) == 8 * len(titles)
+    assert len(list(wordnet.tasks(Options(quick=True)))) == len(titles)
 
 
 def test_report_has_a_column_for_each_case():
