@@ -49,6 +49,8 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
+    if path.exists() and not path.is_file():  # such as /dev/null, which is not to be replaced
+        raise FileExistsError(f"{path} is there and no plain file; name another")
     with _naming(path), _workshop(path) as folder:
         part = folder / path.name
         yield part
@@ -165,20 +167,20 @@ def sync(path: Path) -> None:
 
 def read_text(path: Path) -> str:
     """A short text, such as JSON or TOML that says what something is."""
-    check_length(path.stat().st_size)
+    check_length("its text", path.stat().st_size)
     return path.read_text(encoding="utf-8")
 
 
-def check_length(size: int) -> None:
-    """Refuse a text of so many bytes."""
+def check_length(what: str, size: int) -> None:
+    """Refuse a text of too many bytes."""
     if size > LARGEST_TEXT:
-        raise ValueError(f"{size:,} bytes of text; it may have {LARGEST_TEXT:,}")
+        raise ValueError(f"{what} has {size:,} bytes; it may have {LARGEST_TEXT:,}")
 
 
 def check_header(file: Path) -> None:
     """Refuse a safetensors file whose header, which is JSON, is too long to be of a model or a run."""
     with open(file, "rb") as data:
-        check_length(int.from_bytes(data.read(8), "little"))
+        check_length("its header", int.from_bytes(data.read(8), "little"))
 
 
 def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:

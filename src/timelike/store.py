@@ -150,7 +150,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
     text = (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    check_length(len(text))
+    check_length(f"{MODEL}, with the embedding's info,", len(text))
     (folder / MODEL).write_bytes(text)
     (folder / POINTS).write_bytes(save({"points": points, **columns}))
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
