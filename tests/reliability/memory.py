@@ -13,8 +13,9 @@ def _bytes(field: str) -> int:
 
 def watch() -> Callable[[], int]:
     """Call what this returns later: by how many bytes the process was larger, at most, than it is now."""
-    if not PEAK.exists():
+    try:
+        PEAK.write_text("5")  # the peak is now what is in use
+    except OSError:
         return lambda: 0
-    PEAK.write_text("5")  # the peak is now what is in use
     before = _bytes("VmRSS")
     return lambda: _bytes("VmHWM") - before
