@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from pathlib import Path
@@ -177,7 +178,9 @@ def _write_names(folder: Path, names: Any) -> None:
 def _array(file: Path, kind: type, shape: tuple[int | None, ...]) -> np.ndarray:
     """An array as it should be, memory-mapped; None: any length."""
     try:
-        found = np.lib.format.open_memmap(file, mode="r")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            found = np.lib.format.open_memmap(file, mode="r")
     except (OSError, OverflowError, SyntaxError, TokenError, TypeError, ValueError) as error:
         raise ValueError(f"{file} cannot be read ({error}); write the shards anew") from None
     lengths = [length if want is None else want for length, want in zip(found.shape, shape, strict=False)]
