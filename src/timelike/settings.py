@@ -137,7 +137,7 @@ def _check_fields(found: Mapping[str, Any]) -> None:
     fields = [field.name for field in dataclasses.fields(Settings)]
     for name, value in found.items():
         if name not in fields:
-            raise ValueError(f"there is no setting {name!r}; there are {', '.join(fields)}")
+            raise ValueError(f"there is no setting {show(name)}; there are {', '.join(fields)}")
         if (name in tables) != isinstance(value, Mapping):
             raise ValueError(f"{name} is {show(value)}; it must {'' if name in tables else 'not '}be a table")
 

@@ -48,6 +48,42 @@ def test_very_many_broken_files(home, targets):
     try_many(home, targets, 5000, 2)
 
 
+LONG = [
+    b"x" * 30_000,
+    b"0" * 20_000 + b"7",
+    b"9" * 30_000,
+    b"a " * 9_000,
+    b" " * 30_000 + b"x",
+    b"{" * 30_000,
+]
+LONG += [
+    b"{" * 30_000,
+    b'"' * 9_999,
+    b"\n" * 5_000,
+    b"\xff" * 5_000,
+    b"\xe2\x80\xa8" * 3_000,
+    b"}" * 30_000 + b"!",
+]
+
+
+def with_something_long(rng, good: bytes) -> bytes:
+    """Somewhere in a file, or in what is packed in it."""
+    packing = next((x for x in (gzip, bz2) if good.startswith(x.compress(b"")[:2])), None)
+    data = packing.decompress(good) if packing else good
+    at = rng.randint(0, len(data))
+    data = data[:at] + rng.choice(LONG) + data[at:]
+    return packing.compress(data) if packing else data
+
+
+@pytest.mark.long
+def test_long_words_and_lines(home, targets):
+    """They take no longer than they are long, and messages stay short."""
+    rng = random.Random(3)
+    for target in targets:
+        for _ in range(INPUTS):
+            attempt(home, target, with_something_long(rng, target.good))
+
+
 def test_an_encoding_of_many_bytes(home, targets):
     """Found by atheris."""
     target = next(t for t in targets if t.name == "read/i.graphml")

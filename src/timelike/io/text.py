@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns
@@ -220,7 +221,7 @@ def _problem(row: list[str], layout: Layout) -> str | None:
             return f"the {name} is empty"
     weight = "" if layout.weight is None else row[layout.weight]
     if weight.lower() not in MISSING and not NUMBER.fullmatch(weight):
-        return f"the weight {weight!r} is no number"
+        return f"the weight {show(weight)} is no number"
     return None
 
 
