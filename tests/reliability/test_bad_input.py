@@ -50,14 +50,7 @@ def test_very_many_broken_files(home, targets):
 
 #: Where a reader looks back for each character, these take minutes.
 LONG = [b"x" * 30_000, b"0" * 20_000 + b"7", b"9" * 30_000, b"a " * 9_000, b" " * 30_000 + b"x"]
-LONG += [
-    b"{" * 30_000,
-    b"}" * 30_000 + b"!",
-    b'"' * 9_999,
-    b"\n" * 5_000,
-    b"\xff" * 5_000,
-    b"\xe2\x80\xa8" * 3_000,
-]
+LONG += [b"{" * 30_000, b"}" * 30_000 + b"!", b'"' * 9_999, b"\n" * 5_000, b"\xff" * 5_000]
 
 
 def with_something_long(rng, good: bytes) -> bytes:
