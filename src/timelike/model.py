@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
+
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from timelike._struct import child, struct
+from timelike._struct import child, static, struct
 from timelike.checks import show
 from timelike.likelihoods import Likelihood
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
@@ -67,4 +70,26 @@ class Model:
         return self.log_prob(p, q) >= 0
 
 
-__all__ = ["Model"]
+@struct
+class MeanModel:
+    """log F̄(p, q), F̄ = (1/M) Σₘ F̃(pₘ, qₘ): the mean probability of M members that share a model.
+
+    M = `members`. A node's point is its point in every member, one after the other.
+    """
+
+    model: Model = child(Model)
+    members: int = static(minimum=1)
+
+    def log_prob(self, p: Point, q: Point) -> Scalar:
+        """log-probability of the edge p → q."""
+        pairs = zip(jnp.split(p, self.members), jnp.split(q, self.members), strict=True)
+        return self.mean([self.model.log_prob(a, b) for a, b in pairs])
+
+    @staticmethod
+    def mean(log_probs: Sequence[Array]) -> Array:
+        """The logarithm of the mean of the probabilities that these are the logarithms of."""
+        top = reduce(jnp.maximum, log_probs)
+        return jnp.minimum(top + jnp.log(sum(jnp.exp(x - top) for x in log_probs) / len(log_probs)), 0)
+
+
+__all__ = ["MeanModel", "Model"]
