@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike import export, folding, predict, scoring, store
-from timelike.calibration import Calibration, fit_calibration
+from timelike.calibration import Calibration, fit_calibration, log_odds
 from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, node_numbers
@@ -38,9 +38,9 @@ class Embedding:
     `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
     `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was
     trained, unless `rescored` found a better one. Probabilities are those of the score.
-    `others` are the points of the other members of an `ensemble`, (members − 1, nodes, coordinates): pairs
-    are ranked by the mean probability of all members, which is what is calibrated. What shows points rather
-    than probabilities (pictures, exports, `most_similar`) shows those of the first member.
+    `others` are the points of the other members of an `ensemble`, (members − 1, nodes, coordinates). Log-odds
+    are then the mean of those of all members, and calibrated as such. What shows points (pictures,
+    exports, `most_similar`, the explorer) shows the first member.
     """
 
     model: Model
@@ -78,30 +78,38 @@ class Embedding:
         found = np.exp(self.log_prob(sources, targets))
         return found if found.ndim else float(found)
 
-    @overload
-    def spread(self, sources: str | int, targets: str | int) -> float: ...
-    @overload
-    def spread(self, sources: Any, targets: Any) -> np.ndarray: ...
     def spread(self, sources: Any, targets: Any) -> Any:
-        """How unsure `prob` is: the standard deviation of Pₘ = C(Fₘ) over the members m of an `ensemble`.
+        """How unsure `prob` is: the standard deviation of Pₘ over the members m of an `ensemble`.
 
-        Fₘ is the probability of a member, C the calibration of the model, which was fitted to the mean of
-        the Fₘ. The deviation is that of a sample (n − 1). An array; of two single nodes a float.
+        Pₘ is what a member alone would say, calibrated as the mean of all; `prob` is the P with
+        logit P = (1/M) Σₘ logit Pₘ. The deviation is that of a sample (M − 1).
+        An array; of two single nodes a float.
         """
         return self._by_name(self.spread_by_number, sources, targets)
 
+    def log_odds(self, sources: Any, targets: Any) -> Any:
+        """log P − log(1 − P) of the edges sources[i] → targets[i], without the rounding of a P near 1.
+
+        An array; of two single nodes a float.
+        """
+        return self._by_name(self.log_odds_by_number, sources, targets)
+
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
-        count = len(self.points)
-        s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self.calibrate(predict.listed(self.ranker, self.table, s, t))
+        raw = self._of_members(sources, targets)
+        if self.members == 1:
+            return self.calibrate(raw[0])
+        return -np.logaddexp(0.0, -self._mean_log_odds(raw)).astype(raw.dtype)
+
+    def log_odds_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Log-odds of the edges sources[i] → targets[i] in float64, calibrated like the probabilities."""
+        return self._mean_log_odds(self._of_members(sources, targets))
 
     def spread_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """`spread` of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
         if self.members == 1:
             raise ValueError("the model has one member, and no spread; fit it with members=5")
-        one = [self.member(i).log_prob_by_number(sources, targets) for i in range(self.members)]
-        return np.std(np.exp(one), axis=0, ddof=1)
+        return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
@@ -171,8 +179,7 @@ class Embedding:
         if learned_since(self, valid):
             found = self.calibration or "not calibrated: the validation edges have been learned"
         else:
-            raw = predict.listed(self.ranker, self.table, sources, targets)
-            found = fit_calibration(raw, np.asarray(valid.labels))
+            found = fit_calibration(self._of_members(sources, targets), np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(positive_number("ratio", ratio))
         info = {**self.info, "calibration": str(found)}
@@ -199,8 +206,9 @@ class Embedding:
         nodes teaches nothing. `config` says how to train (None: as this embedding was).
         """
         edges = list(edges)
-        tables = [self.points, *(() if self.others is None else self.others)]
-        grown = [folding.fold(self.model, table, self.names, edges, config, self.info) for table in tables]
+        grown = [
+            folding.fold(self.model, table, self.names, edges, config, self.info) for table in self._tables
+        ]
         points, names, note = grown[0]
         others = None if self.others is None else np.stack([table for table, *_ in grown[1:]])
         info = {**self.info, "added": note}
@@ -247,8 +255,7 @@ class Embedding:
     def member(self, number: int) -> Embedding:
         """One of the members alone, from 0; its probabilities are calibrated as the mean of all was."""
         number = whole_number("number", number, 0, self.members - 1)
-        points = self.others[number - 1] if number and self.others is not None else self.points
-        return dataclasses.replace(self, points=points, others=None)
+        return dataclasses.replace(self, points=self._tables[number], others=None)
 
     @property
     def score_model(self) -> Model:
@@ -258,17 +265,34 @@ class Embedding:
     @cached_property
     def ranker(self) -> predict.Ranker:
         """The model whose log F, of rows of the `table`, is the score."""
-        return scoring.ranker(self.model, self.score, self.members)
+        bent = {} if self.calibration is None else {"knee": self.calibration.knee}
+        return scoring.ranker(self.model, self.score, self.members, **bent)
 
     @cached_property
     def table(self) -> np.ndarray:
         """What is ranked by: for each node its points in all members, one after the other."""
-        return self.points if self.others is None else np.concatenate([self.points, *self.others], axis=1)
+        return self.points if self.others is None else np.concatenate(self._tables, axis=1)
+
+    @property
+    def _tables(self) -> list[np.ndarray]:
+        """The points of each member."""
+        return [self.points, *(() if self.others is None else self.others)]
 
     @cached_property
     def _columns(self) -> jax.Array:
         """The table on the device, coordinate first."""
         return jnp.asarray(np.ascontiguousarray(self.table.T))
+
+    def _of_members(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """log F of listed edges, (members, edges)."""
+        count = len(self.points)
+        s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
+        return np.stack([predict.listed(self.score_model, table, s, t) for table in self._tables])
+
+    def _mean_log_odds(self, raw: np.ndarray) -> np.ndarray:
+        """The mean over members of their calibrated log-odds."""
+        odds = log_odds(raw) if self.calibration is None else self.calibration.log_odds(raw)
+        return odds.mean(axis=0)
 
     def _by_name(
         self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], sources: Any, targets: Any
@@ -288,7 +312,7 @@ class Embedding:
         return int(found[0])
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
-        """What the model's log-probabilities become by `calibration`; without one they stay."""
+        """What the log-probabilities of a member become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
     def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> Predictions:
@@ -304,12 +328,12 @@ class Embedding:
         return self._predictions(sources, targets, scores)
 
     def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Predictions:
-        rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)
-        found = [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
+        names = [[self.name(node) for node in end] for end in (sources, targets)]
         if self.members == 1:
-            return found
-        spreads = self.spread_by_number(sources, targets).tolist()
-        return [UncertainPrediction(*row, spread) for row, spread in zip(found, spreads, strict=True)]
+            probabilities = np.exp(self.calibrate(scores)).tolist()
+            return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
+        numbers = np.exp(self.log_prob_by_number(sources, targets)), self.spread_by_number(sources, targets)
+        return [UncertainPrediction(*row) for row in zip(*names, *(x.tolist() for x in numbers), strict=True)]
 
     def _known(self, exclude: DiGraph | None) -> DiGraph | None:
         """The graph of known edges, in this embedding's node numbers."""

@@ -1,4 +1,4 @@
-"""Several runs as one model: the mean of their probabilities, and how far they differ."""
+"""Several runs as one model: the mean of their log-odds, and how far they differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from timelike.sweeps import sweep
 
 
 def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
-    """One embedding whose probabilities are the mean of those of several, of one model and the same nodes.
+    """One embedding whose log-odds are the mean of those of several, of one model and the same nodes.
 
     They are best the runs of `sweep(…, seeds=5, keep_all=True)`: alike but for their seeds. History, score
     and names are those of the first; `info["members"]` lists seed, best epoch and validation AP of each.
@@ -32,8 +32,8 @@ def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
             raise ValueError(f"embeddings[{i}] has {one.members} members; those of an ensemble have one")
         same = one.points.shape == first.points.shape and one.names == first.names
         if not same or repr((one.model, one.score)) != repr((first.model, first.score)):
-            what = "model or score" if same else "nodes"
-            raise ValueError(f"embeddings[{i}] has another {what} than the first; those of an ensemble agree")
+            what = "another model or score" if same else "other nodes"
+            raise ValueError(f"embeddings[{i}] has {what} than the first; those of an ensemble agree")
     if len(embeddings) < 2:
         raise ValueError(f"embeddings has {len(embeddings)}; an ensemble needs two or more")
     about = [

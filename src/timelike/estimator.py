@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
 from timelike._struct import numbers_of
-from timelike.calibration import log_odds
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
 from timelike.config import Config
@@ -178,10 +177,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, pairs: Any) -> np.ndarray:
         """Log-odds of the edges, calibrated like the probabilities."""
-        embedding = self._fitted()
-        raw = dataclasses.replace(embedding, calibration=None).log_prob(*ends_of(pairs))
-        found = embedding.calibration
-        return log_odds(raw) if found is None else found.log_odds(raw)
+        return self._fitted().log_odds(*ends_of(pairs))
 
     def score(self, pairs: Any, y: Any = None) -> float:
         """Average precision on the test pairs of a `Split`, on `LabelledPairs`, or on pairs with labels `y`.

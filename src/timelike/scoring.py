@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from timelike import metrics, predict
+from timelike.calibration import KNEES
 from timelike.checks import show
 from timelike.evaluation import LabelledPairs
 from timelike.likelihoods import Cone
@@ -37,12 +38,12 @@ def scores_of(model: Model) -> dict[str, Model]:
     return found
 
 
-def ranker(model: Model, score: str, members: int = 1) -> predict.Ranker:
-    """The model that ranks by this score; of several members by their mean probability."""
+def ranker(model: Model, score: str, members: int = 1, knee: float = KNEES[0]) -> predict.Ranker:
+    """The model that ranks by this score; of several members by the mean of their log-odds."""
     known = scores_of(model)
     if score not in known:
         raise ValueError(f"score is {show(score)}; this model has {', '.join(known)}")
-    return known[score] if members == 1 else MeanModel(known[score], members)
+    return known[score] if members == 1 else MeanModel(known[score], members, knee)
 
 
 def choose_score(
