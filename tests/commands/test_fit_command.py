@@ -198,6 +198,8 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
         (["edges.tsv", "--out", "m", "--dim", "0"], "dim"),
         (["edges.tsv", "--out", "m", "--epochs", "0", "--geometry", "minkowski"], "epochs is 0"),
         (["edges.tsv", "--out", "m", "--seeds", "0"], "seeds is 0"),
+        (["edges.tsv", "--out", "m", "--members", "0"], "members is 0"),
+        (["edges.tsv", "--out", "m", "--members", "2", "--stream"], "--stream and --members exclude"),
         (["edges.tsv", "--out", "m", "--valid-fraction", "2"], "valid"),
         (["edges.tsv", "--out", "m", "--valid", "test.tsv", "--valid-fraction", "0.1"], "exclude each other"),
         (["edges.tsv", "--out", "m", "--valid", "stranger.tsv"], "pair 2: there is no node 'lexB'"),
