@@ -1,7 +1,7 @@
 """What the members of a model are good for: five against one, and whether their spread tells anything.
 
 python -m experiments.members score --out OUT [--only TEXT]    # a file for each split; several may share OUT
-python -m experiments.members report --out OUT                 # the results, a table and the picture
+python -m experiments.members report --out OUT                 # results/members.json, the table, the picture
 
 Every split is fitted by `SpacetimeEmbedding(dim=10, members=5)`, as a user would, trained again with the
 validation edges, and asked about its test pairs once. A member alone is calibrated on validation by itself.
@@ -10,6 +10,8 @@ validation edges, and asked about its test pairs once. A member alone is calibra
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import datetime
 import json
 import os
 from pathlib import Path
@@ -22,15 +24,24 @@ from timelike.auto import refit
 from timelike.embedding import Embedding
 from timelike.estimator import SpacetimeEmbedding
 from timelike.evaluation import LabelledPairs
+from timelike.machine import versions
+from timelike.plot.curves import LEGEND, reliability
+from timelike.plot.style import LINES, PAGE, panels, styled, write_notes
 from timelike.reproduce.refit import load_split
+from timelike.reproduce.tables import markdown
+from timelike.reproduce.work import PACKAGES, device
 
-DIM, MEMBERS = 10, 5
+DIM, MEMBERS, BINS = 10, 5, 10
 #: Data → seeds of splits, or of graphs. The mean of log-odds was chosen by validation on others.
 DATA = {
     "duplication-divergence": (4402, 5610, 5704, 5865, 6464, 7824),
     "dream5:ecoli": (102, 103, 104),
     "dream5:in-silico": (102, 103, 104),
 }
+HERE = Path(__file__).parent
+RESULTS, PICTURE = HERE / "results" / "members.json", HERE.parent / "docs" / "_static" / "members.png"
+#: What is compared: name → how it is written.
+SCORES = {"ap": "{:.1f}", "nll": "{:.3f}", "ece": "{:.1f}"}
 
 
 def score(data: str, seed: int) -> dict[str, Any]:
@@ -40,13 +51,13 @@ def score(data: str, seed: int) -> dict[str, Any]:
     before = estimator.fit(split.train, valid=split.valid).embedding_
     after = refit(before, split.train.with_edges(split.valid_edges), split.valid, progress=False)
     alone = [
-        before.member(i).calibrated(split.valid).calibration for i in range(before.members)
-    ]  # of the runs that validated
-    members = [_scores(_with(after.member(i), found), split.test) for i, found in enumerate(alone)]
+        dataclasses.replace(after.member(i), calibration=before.member(i).calibrated(split.valid).calibration)
+        for i in range(before.members)
+    ]
     ends = np.asarray(split.test.sources), np.asarray(split.test.targets)
     return {
         "geometry": estimator.geometry_,
-        "members": members,
+        "members": [_scores(one, split.test) for one in alone],
         "together": _scores(after, split.test),
         "labels": np.asarray(split.test.labels).astype(int).tolist(),
         "probability": np.exp(after.log_prob_by_number(*ends)).round(5).tolist(),
@@ -54,21 +65,131 @@ def score(data: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _with(embedding: Embedding, calibration: Any) -> Embedding:
-    import dataclasses
-
-    return dataclasses.replace(embedding, calibration=calibration)
-
-
 def _scores(embedding: Embedding, pairs: LabelledPairs) -> dict[str, float]:
+    """AP and the expected error of calibration in percent, and the negative log-likelihood."""
     scores = embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))
     labels = np.asarray(pairs.labels)
-    mean, share, count = metrics.calibration_curve(scores, labels)
+    mean, share, count = metrics.calibration_curve(scores, labels, BINS)
     return {
         "ap": 100 * metrics.average_precision(scores, labels),
         "nll": metrics.nll(scores, labels),
         "ece": 100 * float(np.sum(np.abs(mean - share) * count) / count.sum()),
     }
+
+
+def summary(data: str, splits: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over the splits of a data set; and of all their test pairs the share of errors by spread."""
+    alone = {x: [float(np.mean([one[x] for one in s["members"]])) for s in splits] for x in SCORES}
+    together = {x: [s["together"][x] for s in splits] for x in SCORES}
+    probability, spread, labels = pooled(splits)
+    wrong = (probability >= 0.5) != labels
+    third = np.searchsorted(np.quantile(spread, [1 / 3, 2 / 3]), spread)
+    low = _lower_half(probability, spread)
+    return {
+        "about": {"dataset": data, "dim": DIM, "members": MEMBERS, "splits": list(DATA[data])},
+        "geometries": [s["geometry"] for s in splits],
+        "alone": alone,
+        "together": together,
+        "pairs": len(labels),
+        "wrong_by_third_of_spread": [float(wrong[third == i].mean()) for i in range(3)],
+        "wrong_at_equal_probability": [float(wrong[low].mean()), float(wrong[~low].mean())],
+        "brier_at_equal_probability": [
+            float(np.mean((probability[half] - labels[half]) ** 2)) for half in (low, ~low)
+        ],
+    }
+
+
+def pooled(splits: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probability, spread and truth of the test pairs of all splits."""
+    p, s, y = (np.concatenate([one[name] for one in splits]) for name in ("probability", "spread", "labels"))
+    return p, s, y.astype(bool)
+
+
+def _lower_half(probability: np.ndarray, spread: np.ndarray, groups: int = 20) -> np.ndarray:
+    """Which pairs have the lower spreads among those of about the same probability."""
+    low = np.zeros(len(spread), bool)
+    for group in np.array_split(np.argsort(probability, kind="stable"), groups):
+        low[group] = spread[group] <= np.median(spread[group])
+    return low
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """The summaries, as Markdown."""
+    head = [
+        "data",
+        "splits",
+        "AP alone",
+        "AP together",
+        "NLL alone",
+        "NLL together",
+        "ECE alone",
+        "ECE together",
+    ]
+    head += ["wrong by third of spread", "at equal probability"]
+    body = []
+    for row in found:
+        scores = [SCORES[x].format(np.mean(row[side][x])) for x in SCORES for side in ("alone", "together")]
+        wrong = [
+            " / ".join(f"{100 * share:.1f}" for share in row[name])
+            for name in ("wrong_by_third_of_spread", "wrong_at_equal_probability")
+        ]
+        body.append([row["about"]["dataset"], str(len(row["about"]["splits"])), *scores, *wrong])
+    return markdown(head, body)
+
+
+def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
+    """Left: do probabilities come true? Right: are errors more frequent where members differ?"""
+    with styled():
+        figure, grid = panels(1, 2, width=PAGE, height=0.47 * PAGE)
+        left, right = grid[0]
+        left.plot([0, 1], [0, 1], color="0.7", linewidth=0.7, zorder=0)
+        for (data, some), colour in zip(splits.items(), LINES, strict=False):
+            probability, spread, labels = pooled(some)
+            style: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
+            x, y, low, high = reliability(probability, labels, BINS)
+            left.errorbar(x, y, [y - low, high - y], fmt="o-", label=data, **style)
+            wrong = (probability >= 0.5) != labels
+            tenths = np.array_split(np.argsort(spread, kind="stable"), 10)
+            right.plot(
+                [spread[part].mean() for part in tenths],
+                [wrong[part].mean() for part in tenths],
+                "o-",
+                color=colour,
+                linewidth=1,
+                markersize=3,
+            )
+        left.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability", ylabel="share of edges")
+        left.legend(loc="best", handlelength=1, **LEGEND)
+        right.set(xlim=(0, None), ylim=(0, None))
+        right.set(
+            xlabel="spread (mean of each tenth of the pairs)", ylabel="share of pairs predicted wrongly"
+        )
+        write_notes(
+            figure, ["test pairs of all splits, 4 non-edges to an edge; bars: Wilson's 95 % intervals"]
+        )
+        figure.savefig(file)
+
+
+def report(out: Path) -> None:
+    """Write what the documentation quotes."""
+    splits = {
+        data: [json.loads(_file(out, data, seed).read_text()) for seed in seeds]
+        for data, seeds in DATA.items()
+    }
+    found = [summary(data, some) for data, some in splits.items()]
+    made = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": "python -m experiments.members score --out OUT",
+        "device": device(),
+        "versions": versions(PACKAGES),
+    }
+    RESULTS.write_text("[\n" + ",\n".join(json.dumps({**row, "made": made}) for row in found) + "\n]\n")
+    draw(splits, PICTURE)
+    print(table(found))
+
+
+def _file(out: Path, data: str, seed: int) -> Path:
+    return out / f"{data.replace(':', '-')}-{seed}.json"
 
 
 def main() -> None:
@@ -79,16 +200,18 @@ def main() -> None:
     parser.add_argument("--only", default="")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    for data, seeds in DATA.items():
-        for seed in seeds:
-            file = given.out / f"{data.replace(':', '-')}-{seed}.json"
-            if given.only not in file.name or file.exists():
-                continue
-            try:  # another process may be at it
-                os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
-            except FileExistsError:
-                continue
-            file.write_text(json.dumps(score(data, seed)))
+    if given.what == "report":
+        report(given.out)
+        return
+    for data, seed in ((data, seed) for data, seeds in DATA.items() for seed in seeds):
+        file = _file(given.out, data, seed)
+        if given.only not in file.name or file.exists():
+            continue
+        try:  # another process may be at it
+            os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        file.write_text(json.dumps(score(data, seed)))
 
 
 if __name__ == "__main__":

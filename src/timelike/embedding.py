@@ -169,7 +169,8 @@ class Embedding:
         """The same embedding with probabilities calibrated on validation pairs (Platt scaling).
 
         They hold where there are `ratio` non-edges to an edge; None: as many as among these pairs. No
-        ranking changes. With too few pairs, or none that the model can tell apart, nothing is calibrated;
+        ranking changes, but that of several members: their log-odds are bent at the knee before the mean.
+        With too few pairs, or none that the model can tell apart, nothing is calibrated;
         `info["calibration"]` says what was done. Pairs that were learned after they had validated tell
         nothing new: the calibration of before stays, for this ratio.
         """
