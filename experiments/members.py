@@ -15,21 +15,15 @@ import datetime
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import metrics
-from timelike.auto import refit
-from timelike.embedding import Embedding
-from timelike.estimator import SpacetimeEmbedding
-from timelike.evaluation import LabelledPairs
-from timelike.machine import versions
-from timelike.plot.curves import LEGEND, reliability
-from timelike.plot.style import LINES, PAGE, panels, styled, write_notes
-from timelike.reproduce.refit import load_split
 from timelike.reproduce.tables import markdown
-from timelike.reproduce.work import PACKAGES, device
+
+if TYPE_CHECKING:
+    from timelike.embedding import Embedding
+    from timelike.evaluation import LabelledPairs
 
 DIM, MEMBERS, BINS = 10, 5, 10
 #: Data → seeds of splits, or of graphs. The mean of log-odds was chosen by validation on others.
@@ -46,6 +40,10 @@ SCORES = {"ap": "{:.1f}", "nll": "{:.3f}", "ece": "{:.1f}"}
 
 def score(data: str, seed: int) -> dict[str, Any]:
     """Test scores of the members alone and together, and what the model says of every test pair."""
+    from timelike.auto import refit
+    from timelike.estimator import SpacetimeEmbedding
+    from timelike.reproduce.refit import load_split
+
     split = load_split(data, seed, None)
     estimator = SpacetimeEmbedding(dim=DIM, members=MEMBERS, refit=False, progress=False)
     before = estimator.fit(split.train, valid=split.valid).embedding_
@@ -67,6 +65,8 @@ def score(data: str, seed: int) -> dict[str, Any]:
 
 def _scores(embedding: Embedding, pairs: LabelledPairs) -> dict[str, float]:
     """AP and the expected error of calibration in percent, and the negative log-likelihood."""
+    from timelike import metrics
+
     scores = embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))
     labels = np.asarray(pairs.labels)
     mean, share, count = metrics.calibration_curve(scores, labels, BINS)
@@ -113,32 +113,44 @@ def _lower_half(probability: np.ndarray, spread: np.ndarray, groups: int = 20) -
     return low
 
 
-def table(found: list[dict[str, Any]]) -> str:
-    """The summaries, as Markdown."""
-    head = [
-        "data",
-        "splits",
-        "AP alone",
-        "AP together",
-        "NLL alone",
-        "NLL together",
-        "ECE alone",
-        "ECE together",
-    ]
-    head += ["wrong by third of spread", "at equal probability"]
+def table() -> str:
+    """What is kept in the repository, as Markdown."""
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    head = ["data", "splits", "AP", "NLL", "ECE", "wrong, by third of the spread"]
+    head += ["wrong at equal probability, lower and higher spread"]
     body = []
     for row in found:
-        scores = [SCORES[x].format(np.mean(row[side][x])) for x in SCORES for side in ("alone", "together")]
+        sides = [
+            [form.format(np.mean(row[side][x])) for side in ("alone", "together")]
+            for x, form in SCORES.items()
+        ]
         wrong = [
-            " / ".join(f"{100 * share:.1f}" for share in row[name])
+            " / ".join(f"{100 * share:.1f}" for share in row[name]) + " %"
             for name in ("wrong_by_third_of_spread", "wrong_at_equal_probability")
         ]
-        body.append([row["about"]["dataset"], str(len(row["about"]["splits"])), *scores, *wrong])
-    return markdown(head, body)
+        about = [row["about"]["dataset"], str(len(row["about"]["splits"]))]
+        body.append([*about, *(" → ".join(pair) for pair in sides), *wrong])
+    better = {
+        x: sum(
+            a > b if x == "ap" else a < b
+            for row in found
+            for a, b in zip(row["together"][x], row["alone"][x], strict=True)
+        )
+        for x in SCORES
+    }
+    splits = sum(len(row["about"]["splits"]) for row in found)
+    said = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
+    made = found[0]["made"]
+    how = f"Made {made['date'][:10]} by `{made['command']}` on {made['device']}."
+    words = f"One member alone (the mean of the {MEMBERS}) → all together. Better of {splits} splits: {said}."
+    return f"{markdown(head, body)}\n\n{words} {how}\n"
 
 
 def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
     """Left: do probabilities come true? Right: are errors more frequent where members differ?"""
+    from timelike.plot.curves import LEGEND, reliability
+    from timelike.plot.style import LINES, PAGE, panels, styled, write_notes
+
     with styled():
         figure, grid = panels(1, 2, width=PAGE, height=0.47 * PAGE)
         left, right = grid[0]
@@ -172,6 +184,9 @@ def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
 
 def report(out: Path) -> None:
     """Write what the documentation quotes."""
+    from timelike.machine import versions
+    from timelike.reproduce.work import PACKAGES, device
+
     splits = {
         data: [json.loads(_file(out, data, seed).read_text()) for seed in seeds]
         for data, seeds in DATA.items()
@@ -185,7 +200,7 @@ def report(out: Path) -> None:
     }
     RESULTS.write_text("[\n" + ",\n".join(json.dumps({**row, "made": made}) for row in found) + "\n]\n")
     draw(splits, PICTURE)
-    print(table(found))
+    print(table())
 
 
 def _file(out: Path, data: str, seed: int) -> Path:
