@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from small_files import QUICK, name
+from small_files import BRIEF, QUICK, name
 
 from timelike import Embedding, store
 from timelike.commands.reading import GraphOptions, find_nodes
+from timelike.replay import Replay
 
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
     "refit",
-    *("epochs", "best_epoch", "selected_by", "valid_ap", "calibration", "seconds", "version"),
+    *("epochs", "best_epoch", "selected_by", "members", "valid_ap", "member_valid_ap"),
+    *("calibration", "seconds", "version"),
 ]
 
 
@@ -149,6 +151,19 @@ def test_validation_edges_from_a_file(fit, split):
     drawn = ~np.asarray(trained_on.valid.labels)
     ends = (np.asarray(end)[drawn] for end in trained_on.valid[:2])
     assert not trained_on.known.has_edges(*ends).any()
+
+
+@pytest.mark.long
+def test_members_are_kept_and_said(fit, run, tmp_path):
+    folder, found = fit("edges.tsv", "--members", 3)
+    assert (found["members"], len(found["member_valid_ap"])) == (3, 3)
+    embedding = Embedding.load(folder)
+    assert embedding.info["valid_ap"] == found["valid_ap"]
+    assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
+    code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
+    assert code == 0
+    assert "(the mean of 0." in out
+    assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2
 
 
 def test_what_is_wrong_with_validation_edges_is_said(run, tmp_path, split):
