@@ -271,7 +271,8 @@ class Fit:
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
         if found["valid_ap"] is not None:
             alone = ", ".join(f"{ap:.3f}" for ap in found["member_valid_ap"])
-            print(f"validation AP  {found['valid_ap']:.3f}" + f" (of its members alone: {alone})" * bool(alone))
+            more = f" (of its members alone: {alone})" if alone else ""
+            print(f"validation AP  {found['valid_ap']:.3f}{more}")
         print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
         print(f"next           timelike predict {self.out} --all --top 20")
         print(f"               timelike plot {self.out} --out picture.png")
