@@ -149,7 +149,7 @@ class Embedding:
         The distance is √(|s²| + 2Δt²), see `timelike.predict.squared_distances`.
         """
         number, k = self._number(node), whole_number("k", k, 1)
-        columns = self._columns[: self.points.shape[1]]
+        columns = self._columns if self.members == 1 else self._columns[: self.points.shape[1]]
         squares = np.asarray(predict.squared_distances(self.model.manifold, columns, number))
         best = predict.best_of(-squares, k, np.array([number]))
         return [Neighbour(self.name(i), float(np.sqrt(squares[i]))) for i in best]
@@ -256,9 +256,10 @@ class Embedding:
     def member(self, number: int) -> Embedding:
         """One of the members alone, from 0; its probabilities are calibrated as the mean of all was."""
         number = whole_number("number", number, 0, self.members - 1)
-        return dataclasses.replace(self, points=self._tables[number], others=None)
+        info = {name: value for name, value in self.info.items() if name != "members"}
+        return dataclasses.replace(self, points=self._tables[number], others=None, info=info)
 
-    @property
+    @cached_property
     def score_model(self) -> Model:
         """The model whose log F is the score of one member."""
         return scoring.scores_of(self.model)[self.score]
