@@ -64,8 +64,6 @@ class Reproduce:
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
 
-        if self.seeds is not None and self.seeds < 1:
-            raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         options = Options(self.dims or None, self.seeds, self.quick, self.data_dir)
         if self.what == "list":
             groups = listing(options)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from timelike.reproduce.groups import chosen, load_group
+from timelike.reproduce.groups import chosen, load_group, planned
+from timelike.reproduce.processes import sigterm_interrupts
 from timelike.reproduce.task import Options, Report, Result
 from timelike.reproduce.work import Work, command, compute, write
 
@@ -34,10 +35,10 @@ def reproduce(
     plan = {
         name: [
             Work(task, out / name / f"{task.name}.json", asked)
-            for task in load_group(name).tasks(options)
+            for task in tasks
             if all(text in task.name for text in only)
         ]
-        for name in chosen(what)
+        for name, tasks in planned(chosen(what), options).items()
     }
     works = [work for some in plan.values() for work in some]
     if not works:
@@ -49,9 +50,10 @@ def reproduce(
         raise ValueError(f"{out} has {finished} finished tasks; --resume goes on, or name another --out")
     number = len(works) - len(todo)
     try:
-        for work, made in compute(todo, jobs):
-            number += 1
-            say(f"[{number}/{len(works)}] {work.file.relative_to(out)}: {made['seconds']:.1f} s")
+        with sigterm_interrupts():
+            for work, made in compute(todo, jobs):
+                number += 1
+                say(f"[{number}/{len(works)}] {work.file.relative_to(out)}: {made['seconds']:.1f} s")
     except KeyboardInterrupt:
         for name in plan:
             write_report(name, out)
@@ -64,7 +66,8 @@ def load_results(folder: Path) -> list[Result]:
     """All finished tasks of a group: from its folder, or from the file `<group>.json` that collects them."""
     if folder.is_file():
         return [Result(**result) for result in json.loads(folder.read_text("utf-8"))]
-    return [Result(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.json"))]
+    paths = (path for path in sorted(folder.rglob("*.json")) if not path.parent.name.endswith(".part"))
+    return [Result(**json.loads(path.read_text("utf-8"))) for path in paths]
 
 
 def write_report(name: str, out: Path) -> Report:
