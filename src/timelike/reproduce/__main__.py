@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from timelike.machine import cores
+from timelike.machine import cores, remember_compilations
 from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import as_text, listing
 from timelike.reproduce.run import reproduce
@@ -27,6 +27,7 @@ def main() -> None:
     for flag in ("--quick", "--resume", "--json"):
         parser.add_argument(flag, action="store_true")
     a = parser.parse_args()
+    remember_compilations()
     try:
         options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
         if a.what == "list":

@@ -45,8 +45,8 @@ class Case(NamedTuple):
 def tasks_of(row: Row, options: Options) -> Iterator[Task]:
     """All dimensions, protocols and kinds of non-edges of a row."""
     for dim in options.dims_of(row):
-        for negatives in row.more["negatives"]:
-            for protocol in PROTOCOLS:
+        for protocol in PROTOCOLS:
+            for negatives in row.more["negatives"]:
                 case = Case.of(row, dim, protocol, negatives, options)
                 name = f"{row.name}/d{dim}-{protocol}-{negatives}"
                 yield Task(name, describe(case), functools.partial(run, case))

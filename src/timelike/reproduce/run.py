@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -89,13 +90,18 @@ def how(results: Iterable[Result]) -> str:
     dates = sorted({m["date"][:10] for m in made})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     devices = " and ".join(sorted({m["device"] for m in made}))
-    commands = " and ".join(f"`{c}`" for c in sorted({m["command"] for m in made}))
+    commands = " and ".join(f"`{c}`" for c in sorted({_whole(m["command"]) for m in made}))
     seconds = sum(m["seconds"] for m in made)
     versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
     return (
         f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {seconds / 60:.1f} minutes, "
-        f"one after the other ({versions})."
+        f"added up over processes ({versions})."
     )
+
+
+def _whole(command: str) -> str:
+    """The command without the part of the tasks that it asked for, and without how they were shared."""
+    return re.sub(r" --(only( [^-]\S*)+|jobs \d+|resume)", "", command)
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
