@@ -1,12 +1,12 @@
 """How long do all cyclic tables take on processor cores? An extrapolation from a sample of short runs.
 
-python -m experiments.cost [--out OUT] [--limit N]    # go on with the sample, then print the estimate
+python -m experiments.cost [--out OUT]    # go on with the sample, then print the estimate
 
 Every task of the sample is computed twice with a few epochs in one process: the first time it is compiled
 too, the second time not. A task then costs: compiling, and as many epochs as it has. The sample has every
-graph with every model in three dimensions, with protocols and kinds of non-edges in turn; what is between
-them is scaled by the number of runs and programs, and linearly by dimension. Times are those of processor
-cores (all threads together), so that other work on the machine hardly counts.
+graph with every model in a low and in the highest dimension, with protocols and kinds of non-edges in turn;
+other tasks are scaled by the numbers of runs and programs, and linearly by dimension. Programs that tasks
+share are counted for each of them. Times are those of processor cores, all threads together.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import functools
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from timelike.reproduce.run import load_results
 from timelike.reproduce.task import Options, Result, Task
 from timelike.reproduce.work import Work, compute
 
-DIMS = (3, 10, 100)
+DIMS = (10, 100)
 #: Epochs of the run that is compiled and of the one that is not.
 FIRST, SECOND = 1, 4
 
@@ -40,7 +40,7 @@ class Size(NamedTuple):
 
 
 def size_of(case: Case) -> Size:
-    """Programs that are compiled, and runs: a few seeds choose between several settings, the others follow."""
+    """Programs and runs: a few seeds choose between several settings, the others follow."""
     kinds = len(case.row.more["negatives"][case.negatives])
     several = kinds * len(case.row.combinations())
     if several == 1:
@@ -60,11 +60,10 @@ def cases(options: Options) -> Iterator[Case]:
 
 def sample(options: Options) -> Iterator[Task]:
     """One task of every row and dimension of the sample."""
-    by_cell: dict[tuple[str, int], list[Case]] = {}
+    by_cell: dict[tuple[int, str], list[Case]] = {}
     for case in cases(options):
-        by_cell.setdefault((case.row.name, case.dim), []).append(case)
-    cells = [some for (_, dim), some in by_cell.items() if dim in DIMS]
-    for number, some in enumerate(cells):
+        by_cell.setdefault((DIMS.index(case.dim), case.row.name), []).append(case)
+    for number, (_, some) in enumerate(sorted(by_cell.items(), key=lambda cell: cell[0][0])):
         case = some[number % len(some)]
         name = f"{case.row.name}/d{case.dim}-{case.protocol}-{case.negatives}"
         about = {
@@ -107,38 +106,29 @@ def estimate(results: list[Result], options: Options) -> dict[str, dict[str, flo
     return found
 
 
-def table(found: dict[str, dict[str, float]], cores: int = 2) -> str:
+def table(found: dict[str, dict[str, float]]) -> str:
     """Minutes of one core by row, and hours of all on two."""
     lines = [
-        f"{name:42} {row['tasks']:4.0f} tasks, compiling {row['compiling'] / 60:6.1f} min, "
+        f"{name:44}{row['tasks']:4.0f} tasks, compiling {row['compiling'] / 60:6.1f} min, "
         f"epochs {row['epochs'] / 60:6.1f} min"
         for name, row in found.items()
     ]
-    total = sum(row["compiling"] + row["epochs"] for row in found.values())
     tasks = sum(row["tasks"] for row in found.values())
-    return "\n".join(
-        [
-            *lines,
-            f"{tasks:.0f} tasks: {total / 3600:.2f} core hours, {total / 3600 / cores:.2f} h on {cores} cores",
-        ]
-    )
+    hours = sum(row["compiling"] + row["epochs"] for row in found.values()) / 3600
+    return "\n".join([*lines, f"{tasks:.0f} tasks: {hours:.2f} core hours, {hours / 2:.2f} h on 2 cores"])
 
 
 def main() -> None:
     """Measure what is missing of the sample and print the estimate."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("cost"))
-    parser.add_argument("--limit", type=int)
     parser.add_argument("--data-dir")
     given = parser.parse_args()
-    options = Options(data_dir=given.data_dir)
-    works = [
-        Work(task, given.out / f"{task.name}.json", "python -m experiments.cost") for task in sample(options)
-    ]
-    todo: list[Any] = [work for work in works if not work.finished()]
-    for work, made in compute(todo[: given.limit], 1):
+    tasks = sample(Options(DIMS, data_dir=given.data_dir))
+    works = [Work(task, given.out / f"{task.name}.json", "python -m experiments.cost") for task in tasks]
+    for work, made in compute([work for work in works if not work.finished()], 1):
         print(f"{work.file.relative_to(given.out)}: {made['cpu_seconds']} s", flush=True)
-    print(table(estimate(load_results(given.out), options)))
+    print(table(estimate(load_results(given.out), Options())))
 
 
 if __name__ == "__main__":
