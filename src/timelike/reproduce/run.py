@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
@@ -49,12 +50,14 @@ def reproduce(
     if len(todo) < len(works) and not resume:
         finished = len(works) - len(todo)
         raise ValueError(f"{out} has {finished} finished tasks; --resume goes on, or name another --out")
-    number = len(works) - len(todo)
+    number, begun = len(works) - len(todo), time.monotonic()
     try:
         with sigterm_interrupts():
-            for work, made in compute(todo, jobs):
+            for done, (work, made) in enumerate(compute(todo, jobs), 1):
                 number += 1
-                say(f"[{number}/{len(works)}] {work.file.relative_to(out)}: {made['seconds']:.1f} s")
+                left = (time.monotonic() - begun) / done * (len(todo) - done)
+                what = f"{work.file.relative_to(out)}: {made['seconds']:.1f} s"
+                say(f"[{number}/{len(works)}] {what}; about {left / 60:.0f} min left")
     except KeyboardInterrupt:
         for name in plan:
             write_report(name, out)

@@ -14,14 +14,14 @@ def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
 
 
-def gathered(cells: Iterable[tuple[str, str, object]]) -> str:
+def gathered(columns: Iterable[str], cells: Iterable[tuple[str, str, object]]) -> str:
     """A table of (row, column, value): values with the same row and column are in one cell."""
     found: dict[str, dict[str, list[str]]] = {}
     for row, column, value in cells:
         found.setdefault(row, {}).setdefault(column, []).append(str(value))
-    columns = list(dict.fromkeys(column for line in found.values() for column in line))
-    body = [[row, *(", ".join(line.get(column, [])) for column in columns)] for row, line in found.items()]
-    return markdown(["", *columns], body)
+    used = [column for column in columns if any(column in line for line in found.values())]
+    body = [[row, *(", ".join(line.get(column, [])) for column in used)] for row, line in found.items()]
+    return markdown(["", *used], body)
 
 
 def score(found: dict[str, Any], best: bool = False) -> str:
