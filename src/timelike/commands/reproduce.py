@@ -40,7 +40,7 @@ class Reproduce:
     """Random starts; as many as in the paper unless given."""
 
     quick: bool = False
-    """Take few seeds, and dimensions 3 and 10."""
+    """Take few seeds, dimensions 3 and 10, and fewer settings."""
 
     only: Annotated[tuple[str, ...], optional("TEXT …")] = ()
     """Take the tasks with all of these texts in their names, such as ecoli d10."""

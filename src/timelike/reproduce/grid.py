@@ -14,7 +14,7 @@ import numpy as np
 from timelike.reproduce.cyclic import DATA
 from timelike.reproduce.link_prediction import PROTOCOLS, TRIALS, Case, describe, scores, sweep_case
 from timelike.reproduce.row import Row, load_rows, product
-from timelike.reproduce.tables import markdown
+from timelike.reproduce.tables import markdown, score
 from timelike.reproduce.task import Options, Report, Result, Task
 
 ABOUT = "the paper's hyperparameter grids on the cyclic graphs: the bold values found again, or better ones"
@@ -23,6 +23,7 @@ ABOUT = "the paper's hyperparameter grids on the cyclic graphs: the bold values 
 DIM = 10
 #: Runs side by side in a task, which is one program.
 LANES = 256
+TITLES = {"paper": "Paper's protocol", "honest": "Honest protocol"}
 SYMBOLS = {
     "circumference": "C", "tau": "τ", "tau1": "τ₁", "tau2": "τ₂", "r": "r", "learning_rate": "λ", "alpha": "α"
 }  # fmt: skip
@@ -31,7 +32,14 @@ TEXT = (
     "the grid. Paper's protocol: the best test epoch, and the best by that score, which over a whole grid "
     "flatters the winner. Honest protocol: a tenth of the training edges chooses epoch and values, the test "
     "is scored once. Of several bold combinations the best by the same rule is taken. Of the best, values "
-    "that are not bold are named; rank is that of the bold values by the same rule."
+    "that are not bold are named; rank is that of the bold values by the same rule; the last column is the "
+    "correlation of validation and test AP over the settings of the grid."
+)
+
+
+BEST = (
+    "Every model with the best of its whole grid, of either kind of training negatives, chosen by the rule "
+    "of the protocol; median ± standard deviation over seeds."
 )
 
 
@@ -125,6 +133,12 @@ class Searched(NamedTuple):
         return {name: x for name, x in one.settings.items() if x not in self.about["bold"][name]}
 
     @property
+    def agreement(self) -> float:
+        """The correlation of what the protocol chooses by with the test score."""
+        merits, found = ([getattr(one, name) for one in self.tried] for name in ("merit", "score"))
+        return float(np.corrcoef(merits, found)[0, 1])
+
+    @property
     def varied(self) -> list[str]:
         """What the grid varies."""
         return [name for name, values in self.about["grid"].items() if len(values) > 1]
@@ -149,10 +163,12 @@ def report(results: list[Result], folder: Path) -> Report:
     parts = ["# Hyperparameter grids", TEXT.format(seeds=seeds)]
     for dataset, title in DATA.items():
         mine = [grid for grid in grids if grid.about["dataset"] == dataset]
+        usual = [grid for grid in mine if grid.about["dim"] == DIM] or mine
         if mine:
-            parts += [f"## {title}", _table(mine)]
+            parts += [f"## {title}", _table(usual)]
     if grids:
         parts += ["## Are the bold values found again?", _summary(grids), _agreement(grids)]
+        parts += ["## The best of every model", BEST, *(_models(grids, protocol) for protocol in PROTOCOLS)]
     return Report("\n\n".join(parts), [_flat(grid) for grid in grids])
 
 
@@ -167,10 +183,11 @@ def _table(grids: Sequence[Searched]) -> str:
         some = next(iter(by_protocol.values()))
         bold = ", ".join(f"{SYMBOLS[n]} {_either(some.about['bold'][n])}" for n in some.varied)
         cells = [cell for name in PROTOCOLS for cell in _cells(by_protocol.get(name))]
-        body.append([title, str(dim), kind, bold, *cells])
+        honest = by_protocol.get("honest")
+        body.append([title, str(dim), kind, bold, *cells, f"{honest.agreement:.2f}" if honest else "–"])
     head = ["", "d", "training negatives", "bold"]
     head += [f"{protocol}: {what}" for protocol in PROTOCOLS for what in ("AP", "rank", "best")]
-    return markdown(head, body)
+    return markdown([*head, "validation ~ test"], body)
 
 
 def _cells(grid: Searched | None) -> list[str]:
@@ -201,9 +218,9 @@ def _summary(grids: Sequence[Searched]) -> str:
             again = sum(bold == grid.best for grid, bold in mine)
             near = sum(grid.best.score - bold.score <= bold.spread for grid, bold in mine)
             lines.append(
-                f"- {protocol.capitalize()} protocol, {len(mine)} grids: bold values are best in {again}; "
-                f"the best is {median(gains):+.1f} points better in the median ({min(gains):+.1f} to "
-                f"{max(gains):+.1f}), in {near} no more than the spread of the bold values over seeds."
+                f"- {TITLES[protocol]}, {len(mine)} grids: bold values are best in {again}; the best is "
+                f"{median(gains):+.1f} points better in the median ({min(gains):+.1f} to {max(gains):+.1f}), "
+                f"in {near} no more than the spread of the bold values over seeds."
             )
     return "\n".join(lines)
 
@@ -223,6 +240,26 @@ def _agreement(grids: Sequence[Searched]) -> str:
         body.append([symbol, *cells, f"{100 * sum(chance) / len(chance):.0f} %"])
     head = ["", *(f"{protocol}: the best has a bold value" for protocol in PROTOCOLS), "at random"]
     return markdown(head, body)
+
+
+def _models(grids: Sequence[Searched], protocol: str) -> str:
+    """Graphs and dimensions down, models across: what the best of each has."""
+    cells: dict[tuple[str, int], dict[str, Tried]] = {}
+    for grid in grids:
+        if grid.about["protocol"] == protocol:
+            line = cells.setdefault((grid.about["dataset"], grid.about["dim"]), {})
+            known = line.get(grid.about["title"], grid.best)
+            line[grid.about["title"]] = max(known, grid.best, key=lambda one: one.merit)
+    titles = list(dict.fromkeys(row.title for row in load_rows("cyclic")))
+    body = []
+    for (dataset, dim), line in cells.items():
+        top = max(one.score for one in line.values())
+        shown = {
+            title: score({"median": one.score, "spread": one.spread}, one.score == top)
+            for title, one in line.items()
+        }
+        body.append([f"{DATA[dataset]}, d = {dim}", *(shown.get(title, "–") for title in titles)])
+    return markdown([TITLES[protocol], *titles], body)
 
 
 def _flat(grid: Searched) -> dict[str, Any]:
