@@ -154,10 +154,8 @@ def _paired(results: Sequence[Result]) -> str:
     if not cells:
         return ""
     columns = dict.fromkeys(column for _, column, _ in cells)
-    return (
-        "The spacetime that is best by validation, split by split: points of test AP in the median, where it "
-        f"is better, and how likely so much is by chance (all flips of signs).\n\n{gathered(columns, cells)}"
-    )
+    text = "What the spacetime that is best by validation adds, split by split (p: all flips of signs):"
+    return f"{text}\n\n{gathered(columns, cells)}"
 
 
 def _flat(result: Result) -> dict[str, Any]:
