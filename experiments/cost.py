@@ -14,9 +14,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +26,9 @@ import numpy as np
 from timelike.reproduce.link_prediction import PROTOCOLS, TRIALS, Case, run
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.run import load_results
+from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Options, Result, Task
-from timelike.reproduce.work import Work, compute
+from timelike.reproduce.work import Work, compute, write
 
 DIMS = (10, 100)
 #: Epochs of the run that is compiled and of the one that is not.
@@ -87,35 +90,51 @@ def measure(case: Case) -> dict[str, float]:
 
 
 def estimate(results: list[Result], options: Options) -> dict[str, dict[str, float]]:
-    """Core seconds of every task by row and what they go to, from the sample."""
-    cells: dict[str, dict[int, Result]] = {}
-    for result in results:
-        cells.setdefault(result.about["row"], {})[result.about["dim"]] = result
+    """Core seconds of every task by row, and what they go to, from the sample."""
     found: dict[str, dict[str, float]] = {}
     for case in cases(options):
-        mine = cells.get(case.row.name)
-        if not mine:
-            continue
-        dims, size = sorted(mine), size_of(case)
-        per_program = [mine[d].found["compiling"] / mine[d].about["programs"] for d in dims]
-        per_lane = [mine[d].found["epoch"] / mine[d].about["lanes"] for d in dims]
-        total = found.setdefault(case.row.name, {"tasks": 0, "compiling": 0.0, "epochs": 0.0})
+        size, total = (
+            size_of(case),
+            found.setdefault(case.row.name, {"tasks": 0, "compiling": 0, "epochs": 0}),
+        )
         total["tasks"] += 1
-        total["compiling"] += size.programs * float(np.interp(case.dim, dims, per_program))
-        total["epochs"] += size.lanes * case.row.epochs * float(np.interp(case.dim, dims, per_lane))
+        total["compiling"] += size.programs * at(results, case, "compiling", "programs")
+        total["epochs"] += size.lanes * case.row.epochs * at(results, case, "epoch", "lanes")
     return found
 
 
-def table(found: dict[str, dict[str, float]]) -> str:
-    """Minutes of one core by row, and hours of all on two."""
-    lines = [
-        f"{name:44}{row['tasks']:4.0f} tasks, compiling {row['compiling'] / 60:6.1f} min, "
-        f"epochs {row['epochs'] / 60:6.1f} min"
+def at(results: list[Result], case: Case, what: str, per: str) -> float:
+    """What one program or run costs, between the dimensions of the sample.
+
+    A row that was not timed in the highest one grows with the dimension as its model does on other graphs.
+    """
+    costs = {(r.about["row"], r.about["dim"]): r.found[what] / r.about[per] for r in results}
+    name, model = case.row.name, case.row.name.rpartition("/")[2]
+    low, high = DIMS
+    same = [row for row, dim in costs if dim == high and row.rpartition("/")[2] == model]
+    growth = [costs[row, high] / costs[row, low] for row in same]
+    begin = costs[name, low]
+    end = costs.get((name, high), begin * median(growth))
+    return float(np.interp(case.dim, DIMS, [begin, end]))
+
+
+def report(results: list[Result]) -> str:
+    """Core minutes by graph, and hours of all on two cores."""
+    found: dict[str, dict[str, float]] = {}
+    for name, row in estimate(results, Options()).items():
+        graph = found.setdefault(name.partition("/")[0], dict.fromkeys(row, 0.0))
+        for what, value in row.items():
+            graph[what] += value
+    body = [
+        [name, f"{row['tasks']:.0f}", *(f"{row[what] / 60:.0f}" for what in ("compiling", "epochs"))]
         for name, row in found.items()
     ]
-    tasks = sum(row["tasks"] for row in found.values())
     hours = sum(row["compiling"] + row["epochs"] for row in found.values()) / 3600
-    return "\n".join([*lines, f"{tasks:.0f} tasks: {hours:.2f} core hours, {hours / 2:.2f} h on 2 cores"])
+    return (
+        f"{markdown(['graph', 'tasks', 'compiling, core minutes', 'training, core minutes'], body)}\n\n"
+        f"An extrapolation from {len(results)} tasks, timed with a few epochs: {hours:.1f} core hours, "
+        f"{hours / 2:.1f} h on two cores."
+    )
 
 
 def main() -> None:
@@ -128,7 +147,10 @@ def main() -> None:
     works = [Work(task, given.out / f"{task.name}.json", "python -m experiments.cost") for task in tasks]
     for work, made in compute([work for work in works if not work.finished()], 1):
         print(f"{work.file.relative_to(given.out)}: {made['cpu_seconds']} s", flush=True)
-    print(table(estimate(load_results(given.out), Options())))
+    results = load_results(given.out)
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    write(given.out.with_suffix(".json"), "[\n" + ",\n".join(lines) + "\n]\n")
+    print(report(results))
 
 
 if __name__ == "__main__":

@@ -129,6 +129,10 @@ def block(name: str, folder: Path) -> str:
         return h200()
     if name == "h200-big":
         return h200_big()
+    if name == "cost":
+        from experiments.cost import report
+
+        return f"{report(stored(name))}\n\n{how(stored(name))}\n"
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)
