@@ -9,6 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +95,22 @@ def how(results: Iterable[Result]) -> str:
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     devices = " and ".join(sorted({m["device"] for m in made}))
     commands = " and ".join(f"`{c}`" for c in sorted({_whole(m["command"]) for m in made}))
-    seconds = sum(m["seconds"] for m in made)
+    wall, total = _wall(made), sum(m["seconds"] for m in made)
     versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
     return (
-        f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {seconds / 60:.1f} minutes, "
-        f"added up over processes ({versions})."
+        f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {wall / 60:.1f} minutes, "
+        f"{total / 60:.1f} added up over processes ({versions})."
     )
+
+
+def _wall(made: Iterable[dict[str, Any]]) -> float:
+    """Seconds in which at least one of the tasks was running; dates are of their ends."""
+    ends = [(datetime.fromisoformat(m["date"]).timestamp(), m["seconds"]) for m in made]
+    total, until = 0.0, 0.0
+    for begin, end in sorted((end - seconds, end) for end, seconds in ends):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
 
 
 def _whole(command: str) -> str:
