@@ -60,8 +60,7 @@ def summary() -> str:
 
     body = [[title, *(_cell(cells.get((title, dataset))) for dataset in DATA)] for title in _ordered(titles)]
     head = ["", *(name.removesuffix(", one graph") for name in DATA.values())]
-    used = list(cells.values())
-    return f"{markdown(head, body)}\n\n{how(used)}\n"
+    return f"{markdown(head, body)}\n\n{how(stored('cyclic'))}\n"
 
 
 def _ordered(titles: list[str]) -> list[str]:

@@ -115,7 +115,7 @@ def _wall(made: Iterable[dict[str, Any]]) -> float:
 
 def _whole(command: str) -> str:
     """The command without the part of the tasks that it asked for, and without how they were shared."""
-    return re.sub(r" --(only( [^-]\S*)+|jobs \d+|resume)", "", command)
+    return re.sub(r" --(only( [^-]\S*)+|dims( \d+)+|jobs \d+|resume)", "", command)
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:
