@@ -149,12 +149,8 @@ def report(results: list[Result], folder: Path) -> Report:
     order = [row.name for row in load_rows("cyclic")]
 
     def place(about: dict[str, Any]) -> tuple:
-        return (
-            order.index(about["row"]),
-            about["dim"],
-            about["training_negatives"] != "uniform",
-            about["protocol"],
-        )
+        other = about["training_negatives"] != "uniform"
+        return order.index(about["row"]), about["dim"], other, about["protocol"], about["seeds"]
 
     ordered = sorted(results, key=lambda r: place(r.about))
     pieces = itertools.groupby(ordered, key=lambda r: place(r.about))
