@@ -18,7 +18,6 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -106,7 +105,7 @@ def estimate(results: list[Result], options: Options) -> dict[str, dict[str, flo
 def at(results: list[Result], case: Case, what: str, per: str) -> float:
     """What one program or run costs, between the dimensions of the sample.
 
-    A row that was not timed in the highest one grows with the dimension as its model does on other graphs.
+    A row that was not timed in the highest one grows with the dimension as its model does at most elsewhere.
     """
     costs = {(r.about["row"], r.about["dim"]): r.found[what] / r.about[per] for r in results}
     name, model = case.row.name, case.row.name.rpartition("/")[2]
@@ -114,7 +113,7 @@ def at(results: list[Result], case: Case, what: str, per: str) -> float:
     same = [row for row, dim in costs if dim == high and row.rpartition("/")[2] == model]
     growth = [costs[row, high] / costs[row, low] for row in same]
     begin = costs[name, low]
-    end = costs.get((name, high), begin * median(growth))
+    end = costs.get((name, high), begin * max(growth))
     return float(np.interp(case.dim, DIMS, [begin, end]))
 
 
