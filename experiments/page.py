@@ -68,8 +68,7 @@ def summary() -> str:
 
     body = [[title, *(_cell(cells.get((title, dataset))) for dataset in DATA)] for title in _ordered(titles)]
     head = ["", *(name.removesuffix(", one graph") for name in DATA.values())]
-    used = list(cells.values())
-    return f"{markdown(head, body)}\n\n{how(used)}\n"
+    return f"{markdown(head, body)}\n\n{how(stored('cyclic'))}\n"
 
 
 def _ordered(titles: list[str]) -> list[str]:
@@ -139,6 +138,10 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
+    if name == "cost":
+        from experiments.cost import report
+
+        return f"{report(stored(name))}\n\n{how(stored(name))}\n"
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)

@@ -36,6 +36,7 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.machine import cores
 from timelike.model import Model
+from timelike.sampling import Negatives
 from timelike.signals import note_signals
 from timelike.training import (
     InterruptedTraining,
@@ -250,9 +251,15 @@ def _join(trees: list[Any], lanes: int) -> Any:
 @functools.cache
 def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
-    start = jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
     epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
-    return start, compiled(epoch_of)
+    return _starting(plan.optimizer, plan.learn, num_nodes), compiled(epoch_of)
+
+
+@functools.cache
+def _starting(optimizer: str, learn: tuple[str, ...], num_nodes: int) -> Any:
+    """Numbers → states; it takes as long to compile as an epoch, so plans share it that begin alike."""
+    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn)
+    return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
 
 
 def _rows(
