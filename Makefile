@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test long dev check docs figures bench results sbom audit clean
+.PHONY: help demo test long dev check docs figures bench reproduce results sbom audit clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -46,6 +46,9 @@ figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
 bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/results
 	$(BIN)/python -m benchmarks
 
+reproduce: $(VENV)/.plot  ## every table and figure of the paper in small (few seeds, d = 3 and 10), into reproduced/
+	$(BIN)/timelike reproduce all --quick --resume --out reproduced
+
 results: $(VENV)/.docs  ## write README and docs/results.md anew from experiments/results
 	$(BIN)/python -m experiments.page
 
@@ -56,7 +59,7 @@ audit: $(VENV)/.supply  ## ask for known vulnerabilities of what is installed; s
 	$(BIN)/python tests/reliability/audit.py
 
 clean:  ## remove everything that the targets made
-	rm -rf $(VENV) docs/_build demo.png sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build demo.png reproduced sbom.json .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # One stamp per extra, so that nothing is installed twice unless pyproject.toml changed; what an
 # extra contains is stamped with it.

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from experiments import members
 from timelike.reproduce.groups import load_group
 from timelike.reproduce.run import how, load_results
 from timelike.reproduce.tables import markdown, score
@@ -32,7 +33,14 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "choose-a-geometry", "evaluation", "big-graphs", "many-processes")
+        for name in (
+            "results",
+            "choose-a-geometry",
+            "evaluation",
+            "predict",
+            "big-graphs",
+            "many-processes",
+        )
     ),
 ]
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -60,8 +68,7 @@ def summary() -> str:
 
     body = [[title, *(_cell(cells.get((title, dataset))) for dataset in DATA)] for title in _ordered(titles)]
     head = ["", *(name.removesuffix(", one graph") for name in DATA.values())]
-    used = list(cells.values())
-    return f"{markdown(head, body)}\n\n{how(used)}\n"
+    return f"{markdown(head, body)}\n\n{how(stored('cyclic'))}\n"
 
 
 def _ordered(titles: list[str]) -> list[str]:
@@ -129,6 +136,12 @@ def block(name: str, folder: Path) -> str:
         return h200()
     if name == "h200-big":
         return h200_big()
+    if name == "members":
+        return members.table()
+    if name == "cost":
+        from experiments.cost import report
+
+        return f"{report(stored(name))}\n\n{how(stored(name))}\n"
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)

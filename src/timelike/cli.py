@@ -32,6 +32,7 @@ from timelike.commands.split import Split
 from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
 from timelike.files import replacing
+from timelike.machine import remember_compilations
 
 ABOUT = """Directed graph embeddings in spacetimes.
 
@@ -130,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def carry_out(command: Any, run: Callable[[], None]) -> None:
     """Run a command; what goes wrong is one line and an exit code."""
     try:
-        _remember_compilations()
+        remember_compilations()
         run()
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has seen enough
@@ -143,13 +144,6 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
         _fail(in_options(command, " ".join(str(error).split())))
-
-
-def _remember_compilations() -> None:
-    """Keep compiled programs between calls, in the user's cache folder unless JAX was told otherwise."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(cache) / "timelike" / "compiled"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 
 
 def _parse(arguments: Sequence[str]) -> Command:

@@ -50,7 +50,7 @@ def test_stored_results_are_those_of_the_rows():
 def test_the_report_compares_split_by_split(tmp_path):
     results = [r for r in load_results(STORED) if r.about["dataset"] == "dream5:ecoli"]
     text = best.report(results, tmp_path).markdown
-    assert text.count("better in") == 2 * 3
+    assert text.count(" of 6, p = ") == 2 * 3
     for r in results:
         assert f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})" in text
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from timelike.cli import main
+from timelike.reproduce.__main__ import main as main_of_module
 from timelike.reproduce.groups import GROUPS, load_group
 from timelike.reproduce.run import load_results, reproduce
 from timelike.reproduce.task import Options
@@ -90,11 +91,30 @@ def test_every_group_names_its_tasks_once(name):
     pickle.dumps(list(group.tasks(Options())))  # to another process
 
 
-def test_mistakes_are_one_line(capsys, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cyclic", "--only", "wordnett"], "no task in these dimensions has wordnett in its name"),
+        (
+            ["cyclic", "--dims", "3", "7"],
+            "nothing to compute in d = 7 in cyclic; there is d = 3, 5, 10, 50, 100",
+        ),
+        (["figures", "--dims", "3"], "nothing to compute in d = 3 in figures; there are no dimensions"),
+        (["list", "--dims", "7"], "nothing to compute in d = 7 in any of these groups"),
+        (["cyclic", "--seeds", "0"], "--seeds is 0; it must be ≥ 1"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, words, capsys, tmp_path, monkeypatch):
     with pytest.raises(SystemExit) as stop:
-        main(["reproduce", "cyclic", "--only", "wordnett", "--out", str(tmp_path)])
+        main(["reproduce", *arguments, "--out", str(tmp_path)])
+    said = capsys.readouterr().err
     assert stop.value.code == 2
-    assert "no task in these dimensions has wordnett in its name" in capsys.readouterr().err
+    assert words in said
+    monkeypatch.setattr(sys, "argv", ["python -m timelike.reproduce", *arguments, "--out", str(tmp_path)])
+    with pytest.raises(SystemExit) as stop:
+        main_of_module()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.partition(": ")[2] == said.partition(": ")[2]
 
 
 def test_pages_are_in_step_with_the_stored_results():

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
+    from timelike.embedding import Embedding
+
 Format = Literal["tsv", "csv", "parquet", "json"]
 Node = Annotated[str | None, optional("NODE")]
 
@@ -33,8 +35,9 @@ TOP = 10
 class Predict:
     """List the likeliest missing edges of a node or of the whole graph, or score listed pairs.
 
-    Columns: source, target, probability. Edges that the model was trained or validated on are not
-    listed, unless they are among --pairs.
+    Columns: source, target, probability, and of a model with several members spread: the standard deviation
+    of the probability over them. Edges that the model was trained or validated on are not listed, unless they
+    are among --pairs.
 
     Example: timelike predict model --source lexA --top 5
     """
@@ -127,7 +130,8 @@ class Predict:
         columns = {
             name: name_columns([row[i] for row in rows])[0] for i, name in enumerate(("source", "target"))
         }
-        return pl.DataFrame({**columns, "probability": _rounded([row.probability for row in rows])})
+        numbers = {name: _rounded([row[i] for row in rows]) for i, name in enumerate(_numbers(embedding), 2)}
+        return pl.DataFrame({**columns, **numbers})
 
     def _scored(self, fitted: Fitted, pairs: np.ndarray) -> pl.DataFrame:
         """The pairs in their order, or the best of them."""
@@ -136,10 +140,12 @@ class Predict:
 
         from timelike.evaluation import score_pairs
 
-        names = _names(fitted)
-        scores = np.exp(score_pairs(fitted.embedding, pairs[:, 0], pairs[:, 1]))
+        names, embedding = _names(fitted), fitted.embedding
+        scores = [np.exp(score_pairs(embedding, *pairs.T))]
+        scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
         ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
-        frame = pl.DataFrame({**ends, "probability": _rounded(scores)})
+        numbers = dict(zip(_numbers(embedding), map(_rounded, scores), strict=True))
+        frame = pl.DataFrame({**ends, **numbers})
         if self.top is None:
             return frame
         return frame.sort("probability", descending=True, maintain_order=True).head(self.top)
@@ -159,6 +165,11 @@ def _names(fitted: Fitted) -> pl.Series:
 
     columns = name_columns(fitted.embedding.names)
     return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))
+
+
+def _numbers(embedding: Embedding) -> list[str]:
+    """The columns of a table of predictions after source and target."""
+    return ["probability"] if embedding.members == 1 else ["probability", "spread"]
 
 
 def _rounded(probabilities: Any) -> pl.Series:

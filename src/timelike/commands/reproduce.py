@@ -40,7 +40,7 @@ class Reproduce:
     """Random starts; as many as in the paper unless given."""
 
     quick: bool = False
-    """Take few seeds, and dimensions 3 and 10."""
+    """Take few seeds, dimensions 3 and 10, and fewer settings."""
 
     only: Annotated[tuple[str, ...], optional("TEXT …")] = ()
     """Take the tasks with all of these texts in their names, such as ecoli d10."""
@@ -64,8 +64,6 @@ class Reproduce:
         from timelike.reproduce.run import reproduce
         from timelike.reproduce.task import Options
 
-        if self.seeds is not None and self.seeds < 1:
-            raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
         options = Options(self.dims or None, self.seeds, self.quick, self.data_dir)
         if self.what == "list":
             groups = listing(options)

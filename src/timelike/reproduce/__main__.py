@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from timelike.machine import cores
+from timelike.machine import cores, remember_compilations
 from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import as_text, listing
 from timelike.reproduce.run import reproduce
@@ -27,14 +27,16 @@ def main() -> None:
     for flag in ("--quick", "--resume", "--json"):
         parser.add_argument(flag, action="store_true")
     a = parser.parse_args()
-    options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
-    if a.what == "list":
-        print(as_text(listing(options)))
-        return
+    remember_compilations()
     try:
+        options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
+        if a.what == "list":
+            print(as_text(listing(options)))
+            return
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume, jobs=max(1, a.jobs))
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:
-        sys.exit(f"timelike.reproduce: {' '.join(str(error).split())}")
+        print(f"timelike.reproduce: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt as stop:
         print(f"timelike.reproduce: {str(stop) or 'interrupted'}", file=sys.stderr)
         sys.exit(130)

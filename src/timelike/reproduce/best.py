@@ -12,7 +12,7 @@ from timelike.reproduce import refit, wordnet
 from timelike.reproduce.cyclic import DATA
 from timelike.reproduce.refit import Case
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.tables import markdown, score
+from timelike.reproduce.tables import gathered, markdown, score
 from timelike.reproduce.task import Options, Report, Result, Task
 from timelike.reproduce.wordnet import Cell
 
@@ -138,23 +138,24 @@ def _paired(results: Sequence[Result]) -> str:
     """The best spacetime of each dimension, by validation, against spaces without time, split by split."""
     from timelike.compare import paired_test
 
-    lines = []
-    for dim in sorted({r.about["dim"] for r in results}):
-        mine = [r for r in results if r.about["dim"] == dim]
-        others = [r for r in mine if not r.about["title"].startswith(RIEMANNIAN)]
-        if not others:
-            continue
-        best = max(others, key=lambda r: sum(r.found["valid"]) / len(r.found["valid"]))
-        for rival in (r for r in mine if r.about["title"].startswith(RIEMANNIAN)):
+    cells, rivals = [], [r for r in results if r.about["title"].startswith(RIEMANNIAN)]
+    for dim in sorted({r.about["dim"] for r in rivals}):
+        others = [r for r in results if r.about["dim"] == dim and r not in rivals]
+        best = max(others, key=lambda r: sum(r.found["valid"]) / len(r.found["valid"]), default=None)
+        for rival in (r for r in rivals if best and r.about["dim"] == dim):
+            assert best is not None
             if len(best.found["scores"]) < 2 or best.about["splits"] != rival.about["splits"]:
                 continue
             test = paired_test(best.found["scores"], rival.found["scores"])
-            lines.append(
-                f"- d = {dim}: {best.about['title']} (best by validation) against {rival.about['title']}: "
-                f"{test.median_difference:+.1f} points, better in {test.wins} of {test.seeds}, "
-                f"p = {test.permutation_p:.2g} (all flips of signs)."
+            text = (
+                f"{test.median_difference:+.1f} ({test.wins} of {test.seeds}, p = {test.permutation_p:.2g})"
             )
-    return "\n".join(lines)
+            cells.append((f"d = {dim}, {best.about['title']}", f"against {rival.about['title']}", text))
+    if not cells:
+        return ""
+    columns = dict.fromkeys(column for _, column, _ in cells)
+    text = "What the spacetime that is best by validation adds, split by split (p: all flips of signs):"
+    return f"{text}\n\n{gathered(columns, cells)}"
 
 
 def _flat(result: Result) -> dict[str, Any]:

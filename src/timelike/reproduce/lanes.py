@@ -5,6 +5,7 @@ The runs of a call are one program: they differ in numbers alone (seeds, rates, 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
 import jax
@@ -27,9 +28,7 @@ def train_lanes(graph: DiGraph, lanes: Lanes, start: np.ndarray | None = None) -
 
     `start` has points for each of them.
     """
-    state = None
-    for state, _ in _epochs(graph, lanes, start=start):  # noqa: B007
-        pass
+    [(state, _)] = deque(_epochs(graph, lanes, start=start), maxlen=1)
     return np.asarray(state.best_points)
 
 

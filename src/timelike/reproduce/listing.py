@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from timelike.reproduce.groups import GROUPS, load_group
+from timelike.reproduce.groups import GROUPS, load_group, planned
 from timelike.reproduce.row import ROWS, load_rows
 from timelike.reproduce.task import Options
 
@@ -12,11 +12,10 @@ from timelike.reproduce.task import Options
 def listing(options: Options) -> dict[str, dict[str, Any]]:
     """What each group is about, how many tasks it has, and what its rows are."""
     found = {}
-    for name in GROUPS:
-        group = load_group(name)
+    for name, tasks in planned(GROUPS, options).items():
         rows = load_rows(name) if (ROWS / name).is_dir() else []
         titles = {row.name: f"{row.title}, d = {', '.join(map(str, row.dims))}" for row in rows}
-        found[name] = {"about": group.ABOUT, "tasks": len(list(group.tasks(options))), "rows": titles}
+        found[name] = {"about": load_group(name).ABOUT, "tasks": len(tasks), "rows": titles}
     return found
 
 

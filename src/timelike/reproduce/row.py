@@ -52,18 +52,19 @@ class Row:
 
     def combinations(self) -> list[dict[str, float]]:
         """Every combination of the candidates."""
-        return _product(self.candidates())
+        return product(self.candidates())
 
-    def bold(self) -> list[dict[str, float]]:
-        """Every combination of the paper's choice."""
-        return _product({name: _listed(value) for name, value in self.settings.items()})
+    def bold(self) -> dict[str, list[float]]:
+        """The paper's choice, each as a list of values."""
+        return {name: _listed(value) for name, value in self.settings.items()}
 
 
 def _listed(value: Any) -> list[float]:
     return value if isinstance(value, list) else [value]
 
 
-def _product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
+def product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
+    """Every combination of a grid, the last name the fastest."""
     return [dict(zip(grid, one, strict=True)) for one in itertools.product(*grid.values())]
 
 

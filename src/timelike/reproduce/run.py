@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from timelike.reproduce.groups import chosen, load_group
+from timelike.reproduce.groups import chosen, load_group, planned
+from timelike.reproduce.processes import sigterm_interrupts
 from timelike.reproduce.task import Options, Report, Result
 from timelike.reproduce.work import Work, command, compute, write
 
@@ -34,10 +38,10 @@ def reproduce(
     plan = {
         name: [
             Work(task, out / name / f"{task.name}.json", asked)
-            for task in load_group(name).tasks(options)
+            for task in tasks
             if all(text in task.name for text in only)
         ]
-        for name in chosen(what)
+        for name, tasks in planned(chosen(what), options).items()
     }
     works = [work for some in plan.values() for work in some]
     if not works:
@@ -47,11 +51,14 @@ def reproduce(
     if len(todo) < len(works) and not resume:
         finished = len(works) - len(todo)
         raise ValueError(f"{out} has {finished} finished tasks; --resume goes on, or name another --out")
-    number = len(works) - len(todo)
+    number, begun = len(works) - len(todo), time.monotonic()
     try:
-        for work, made in compute(todo, jobs):
-            number += 1
-            say(f"[{number}/{len(works)}] {work.file.relative_to(out)}: {made['seconds']:.1f} s")
+        with sigterm_interrupts():
+            for done, (work, made) in enumerate(compute(todo, jobs), 1):
+                number += 1
+                left = (time.monotonic() - begun) / done * (len(todo) - done)
+                what = f"{work.file.relative_to(out)}: {made['seconds']:.1f} s"
+                say(f"[{number}/{len(works)}] {what}; about {left / 60:.0f} min left")
     except KeyboardInterrupt:
         for name in plan:
             write_report(name, out)
@@ -64,7 +71,8 @@ def load_results(folder: Path) -> list[Result]:
     """All finished tasks of a group: from its folder, or from the file `<group>.json` that collects them."""
     if folder.is_file():
         return [Result(**result) for result in json.loads(folder.read_text("utf-8"))]
-    return [Result(**json.loads(path.read_text("utf-8"))) for path in sorted(folder.rglob("*.json"))]
+    paths = (path for path in sorted(folder.rglob("*.json")) if not path.parent.name.endswith(".part"))
+    return [Result(**json.loads(path.read_text("utf-8"))) for path in paths]
 
 
 def write_report(name: str, out: Path) -> Report:
@@ -86,13 +94,28 @@ def how(results: Iterable[Result]) -> str:
     dates = sorted({m["date"][:10] for m in made})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     devices = " and ".join(sorted({m["device"] for m in made}))
-    commands = " and ".join(f"`{c}`" for c in sorted({m["command"] for m in made}))
-    seconds = sum(m["seconds"] for m in made)
+    commands = " and ".join(f"`{c}`" for c in sorted({_whole(m["command"]) for m in made}))
+    wall, total = _wall(made), sum(m["seconds"] for m in made)
     versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
     return (
-        f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {seconds / 60:.1f} minutes, "
-        f"one after the other ({versions})."
+        f"Made {when} by {commands} on {devices}; the {len(made)} tasks took {wall / 60:.1f} minutes, "
+        f"{total / 60:.1f} added up over processes ({versions})."
     )
+
+
+def _wall(made: Iterable[dict[str, Any]]) -> float:
+    """Seconds in which at least one of the tasks was running; dates are of their ends."""
+    ends = [(datetime.fromisoformat(m["date"]).timestamp(), m["seconds"]) for m in made]
+    total, until = 0.0, 0.0
+    for begin, end in sorted((end - seconds, end) for end, seconds in ends):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
+def _whole(command: str) -> str:
+    """The command without the part of the tasks that it asked for, and without how they were shared."""
+    return re.sub(r" --(only( [^-]\S*)+|dims( \d+)+|jobs \d+|resume)", "", command)
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

@@ -14,6 +14,16 @@ def markdown(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *body))
 
 
+def gathered(columns: Iterable[str], cells: Iterable[tuple[str, str, object]]) -> str:
+    """A table of (row, column, value): values with the same row and column are in one cell."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row, column, value in cells:
+        found.setdefault(row, {}).setdefault(column, []).append(str(value))
+    used = [column for column in columns if any(column in line for line in found.values())]
+    body = [[row, *(", ".join(line.get(column, [])) for column in used)] for row, line in found.items()]
+    return markdown(["", *used], body)
+
+
 def score(found: dict[str, Any], best: bool = False) -> str:
     """Median ± spread, the best of a column in bold."""
     text = f"{found['median']:.1f} ± {found['spread']:.1f}"

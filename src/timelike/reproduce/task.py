@@ -22,6 +22,10 @@ class Options:
     quick: bool = False
     data_dir: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.seeds is not None and self.seeds < 1:
+            raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
+
     def dims_of(self, row: Row) -> tuple[int, ...]:
         """Those of the row that were asked for."""
         wanted = self.dims or (QUICK_DIMS if self.quick else row.dims)

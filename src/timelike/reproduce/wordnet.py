@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.tables import markdown
+from timelike.reproduce.tables import gathered, markdown
 from timelike.reproduce.task import Options, Report, Result, Task
 
 ABOUT = "is-a prediction in the nouns of WordNet from 0 to 50 % of the closure (the paper's WordNet table)"
@@ -118,9 +118,11 @@ def _cell(result: Result | None) -> str:
 def _targets(results: Sequence[Result]) -> str:
     compared = [r for r in results if r.about["published"]]
     low = [r for r in compared if r.found["median"] < r.about["published"][0] - NEAR]
-    names = "; ".join(f"{r.about['title']}, d = {r.about['dim']}, {r.about['percent']} %" for r in low)
     reached = f"{len(compared) - len(low)} of {len(compared)} cells are no more than {NEAR:g} points below"
-    return f"{reached} the published F1{f'; not {names}' if low else ''}."
+    text = f"{reached} the published F1."
+    cells = ((r.about["title"], f"d = {r.about['dim']}", f"{r.about['percent']} %") for r in low)
+    dims = (f"d = {dim}" for dim in sorted({r.about["dim"] for r in low}))
+    return f"{text} Not, with this share of the closure:\n\n{gathered(dims, cells)}" if low else text
 
 
 def _flat(result: Result) -> dict[str, Any]:

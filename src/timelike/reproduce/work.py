@@ -5,20 +5,18 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-import multiprocessing
 import os
 import platform
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from timelike._version import __version__
 from timelike.files import replacing
 from timelike.machine import cores, versions
+from timelike.reproduce.processes import share
 from timelike.reproduce.task import Task
 
 PACKAGES = ("jax", "jaxlib", "numpy", "optax", "scikit-learn", "scipy")
@@ -49,40 +47,14 @@ def compute(works: Sequence[Work], jobs: int) -> Iterator[tuple[Work, dict[str, 
 
     Small programs are compiled for longer than they run, so several processes pay even on an
     accelerator. Tasks whose names differ only after the last dash share their programs: they go
-    to the same process.
+    to the same process, and those that are most begin.
     """
     batches = [list(some) for _, some in itertools.groupby(works, Work.program)]
     if jobs == 1 or len(batches) < 2:
-        for work in works:
-            yield work, run(work)
+        yield from ((work, run(work)) for work in works)
         return
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # they share the accelerator's memory
-    with _sigterm_interrupts(), multiprocessing.get_context("spawn").Pool(min(jobs, len(batches))) as pool:
-        for done in pool.imap_unordered(_run_batch, batches):
-            yield from done
-        pool.close()
-        pool.join()
-
-
-def _run_batch(works: list[Work]) -> list[tuple[Work, dict[str, Any]]]:
-    try:
-        return [(work, run(work)) for work in works]
-    except KeyboardInterrupt:  # said once, by the process that was started
-        os._exit(130)
-
-
-@contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM like Ctrl-C, so that the other processes are stopped too."""
-
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
-    old = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, old)
+    yield from share(sorted(batches, key=len, reverse=True), jobs, run)
 
 
 def run(work: Work) -> dict[str, Any]:

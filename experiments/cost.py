@@ -1,0 +1,156 @@
+"""How long do all cyclic tables take on processor cores? An extrapolation from a sample of short runs.
+
+python -m experiments.cost [--out OUT]    # go on with the sample, then print the estimate
+
+Every task of the sample is computed twice with a few epochs in one process: the first time it is compiled
+too, the second time not. A task then costs: compiling, and as many epochs as it has. The sample has every
+graph with every model in a low and in the highest dimension, with protocols and kinds of non-edges in turn;
+other tasks are scaled by the numbers of runs and programs, and linearly by dimension. Programs that tasks
+share are counted for each of them. Times are those of processor cores, all threads together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import functools
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from timelike.reproduce.link_prediction import PROTOCOLS, TRIALS, Case, run
+from timelike.reproduce.row import load_rows
+from timelike.reproduce.run import load_results
+from timelike.reproduce.tables import markdown
+from timelike.reproduce.task import Options, Result, Task
+from timelike.reproduce.work import Work, compute, write
+
+DIMS = (10, 100)
+#: Epochs of the run that is compiled and of the one that is not.
+FIRST, SECOND = 1, 4
+
+
+class Size(NamedTuple):
+    """What a task consists of."""
+
+    programs: int
+    lanes: int
+
+
+def size_of(case: Case) -> Size:
+    """Programs and runs: a few seeds choose between several settings, the others follow."""
+    kinds = len(case.row.more["negatives"][case.negatives])
+    several = kinds * len(case.row.combinations())
+    if several == 1:
+        return Size(1, case.seeds)
+    rest = max(0, case.seeds - TRIALS)
+    return Size(kinds + (rest > 0), several * min(TRIALS, case.seeds) + rest)
+
+
+def cases(options: Options) -> Iterator[Case]:
+    """Every task of the cyclic tables that trains."""
+    for row in load_rows("cyclic"):
+        for dim in options.dims_of(row):
+            for negatives in row.more["negatives"]:
+                for protocol in PROTOCOLS:
+                    yield Case.of(row, dim, protocol, negatives, options)
+
+
+def sample(options: Options) -> Iterator[Task]:
+    """One task of every row and dimension of the sample."""
+    by_cell: dict[tuple[int, str], list[Case]] = {}
+    for case in cases(options):
+        by_cell.setdefault((DIMS.index(case.dim), case.row.name), []).append(case)
+    for number, (_, some) in enumerate(sorted(by_cell.items(), key=lambda cell: cell[0][0])):
+        case = some[number % len(some)]
+        name = f"{case.row.name}/d{case.dim}-{case.protocol}-{case.negatives}"
+        about = {
+            **{"row": case.row.name, "dim": case.dim, "protocol": case.protocol, "epochs": case.row.epochs},
+            **{"negatives": case.negatives, "seeds": case.seeds, **size_of(case)._asdict()},
+        }
+        yield Task(name, about, functools.partial(measure, case))
+
+
+def measure(case: Case) -> dict[str, float]:
+    """Seconds of a processor core for compiling, and for an epoch of all runs."""
+
+    def seconds(epochs: int) -> float:
+        short = case._replace(row=dataclasses.replace(case.row, epochs=epochs))
+        start = time.process_time()
+        run(short)
+        return time.process_time() - start
+
+    first, second = seconds(FIRST), seconds(SECOND)
+    return {"compiling": first - second * FIRST / SECOND, "epoch": second / SECOND}
+
+
+def estimate(results: list[Result], options: Options) -> dict[str, dict[str, float]]:
+    """Core seconds of every task by row, and what they go to, from the sample."""
+    found: dict[str, dict[str, float]] = {}
+    for case in cases(options):
+        size, total = (
+            size_of(case),
+            found.setdefault(case.row.name, {"tasks": 0, "compiling": 0, "epochs": 0}),
+        )
+        total["tasks"] += 1
+        total["compiling"] += size.programs * at(results, case, "compiling", "programs")
+        total["epochs"] += size.lanes * case.row.epochs * at(results, case, "epoch", "lanes")
+    return found
+
+
+def at(results: list[Result], case: Case, what: str, per: str) -> float:
+    """What one program or run costs, between the dimensions of the sample.
+
+    A row that was not timed in the highest one grows with the dimension as its model does at most elsewhere.
+    """
+    costs = {(r.about["row"], r.about["dim"]): r.found[what] / r.about[per] for r in results}
+    name, model = case.row.name, case.row.name.rpartition("/")[2]
+    low, high = DIMS
+    same = [row for row, dim in costs if dim == high and row.rpartition("/")[2] == model]
+    growth = [costs[row, high] / costs[row, low] for row in same]
+    begin = costs[name, low]
+    end = costs.get((name, high), begin * max(growth))
+    return float(np.interp(case.dim, DIMS, [begin, end]))
+
+
+def report(results: list[Result]) -> str:
+    """Core minutes by graph, and hours of all on two cores."""
+    found: dict[str, dict[str, float]] = {}
+    for name, row in estimate(results, Options()).items():
+        graph = found.setdefault(name.partition("/")[0], dict.fromkeys(row, 0.0))
+        for what, value in row.items():
+            graph[what] += value
+    body = [
+        [name, f"{row['tasks']:.0f}", *(f"{row[what] / 60:.0f}" for what in ("compiling", "epochs"))]
+        for name, row in found.items()
+    ]
+    hours = sum(row["compiling"] + row["epochs"] for row in found.values()) / 3600
+    return (
+        f"{markdown(['graph', 'tasks', 'compiling, core minutes', 'training, core minutes'], body)}\n\n"
+        f"An extrapolation from {len(results)} tasks, timed with a few epochs: {hours:.1f} core hours, "
+        f"{hours / 2:.1f} h on two cores."
+    )
+
+
+def main() -> None:
+    """Measure what is missing of the sample and print the estimate."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("cost"))
+    parser.add_argument("--data-dir")
+    given = parser.parse_args()
+    tasks = sample(Options(DIMS, data_dir=given.data_dir))
+    works = [Work(task, given.out / f"{task.name}.json", "python -m experiments.cost") for task in tasks]
+    for work, made in compute([work for work in works if not work.finished()], 1):
+        print(f"{work.file.relative_to(given.out)}: {made['cpu_seconds']} s", flush=True)
+    results = load_results(given.out)
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    write(given.out.with_suffix(".json"), "[\n" + ",\n".join(lines) + "\n]\n")
+    print(report(results))
+
+
+if __name__ == "__main__":
+    main()
