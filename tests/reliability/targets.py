@@ -1,5 +1,6 @@
 """Everything that reads a file, with a good file to break: what a stranger may send."""
 
+import dataclasses
 import json
 import random
 import shutil
@@ -43,6 +44,7 @@ class Target(NamedTuple):
 def _read_model(path: Path) -> object:
     embedding = tl.Embedding.load(path.parent)
     assert np.isfinite(embedding.points).all()
+    assert embedding.others is None or np.isfinite(embedding.others).all()
     return embedding, store.load_trained_on(path.parent, embedding), Replay.load(path.parent, embedding)
 
 
@@ -87,8 +89,13 @@ def prepare(home: Path) -> list[Target]:
     info = {"config": {"epochs": 2}, "geometry": "x"}
     embedding = tl.Embedding(model, points, names, history, info, calibration)
     embedding.save(home / "model", TrainedOn(split.train, split.valid))
+    several = dataclasses.replace(embedding, others=np.stack([points, points[::-1]]))
+    several.save(home / "members")
     Replay(np.arange(2), np.stack([points, points])).save(home / "model")
     found += [Target(f"model/{x}", (home / "model" / x).read_bytes(), _read_model) for x in MODEL_FILES]
+    found.append(
+        Target("members/points.safetensors", (home / "members" / store.POINTS).read_bytes(), _read_model)
+    )
     tl.EdgeShards.write(home / "valid" / "l.edges", home / "shards", hold_out=0.1)
     found += [Target(f"shards/{x}", (home / "shards" / x).read_bytes(), _read_shards) for x in SHARD_FILES]
     made = home / "made"
@@ -128,7 +135,7 @@ def attempt(home: Path, target: Target, data: bytes, spare: int = ONCE) -> bool:
     assert grown < 2 * len(data) + spare, (target.name, grown, data)
     assert took < SECONDS, (target.name, took, data)
     if complaint is not None:
-        where = path.parent if target.name.startswith(("ogb", "model", "shards")) else path
+        where = path.parent if target.name.startswith(("ogb", "model", "members", "shards")) else path
         assert str(where) in complaint, (target.name, complaint)
         assert "\n" not in complaint, (target.name, complaint)
         assert len(complaint) < LONGEST, (target.name, complaint)
