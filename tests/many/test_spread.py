@@ -10,7 +10,7 @@ import timelike as tl
 from timelike.cli import main
 from timelike.many.buckets import usual, with_room
 from timelike.many.dealing import dealt, places
-from timelike.many.processes import Place
+from timelike.many.processes import LOST, Place, losing
 from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
 from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
@@ -97,6 +97,18 @@ def test_mistakes_on_the_command_line(options, said, tmp_path, capsys):
         main(["fit", "edges.tsv", "--out", str(tmp_path / "model"), *options])
     assert stop.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError])
+def test_an_exchange_that_fails_is_a_loss_whatever_the_class_of_the_error(kind, monkeypatch, capfd):
+    codes = []
+    monkeypatch.setattr("os._exit", codes.append)
+    with losing():
+        raise kind("UNKNOWN: Gloo AllGather failed: Connection reset by peer\nmore")
+    assert codes == [LOST]
+    assert capfd.readouterr().err == "timelike: UNKNOWN: Gloo AllGather failed: Connection reset by peer\n"
+    with pytest.raises(kind, match="dim is 0"), losing():
+        raise kind("dim is 0")
 
 
 def test_buckets():

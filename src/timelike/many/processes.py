@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -28,6 +29,8 @@ PATIENCE = 300
 LOST = 75
 #: The address that asks JAX to look into the environment.
 AUTO = "auto"
+#: How JAX's runtime names what went wrong between processes, in errors of several classes.
+BETWEEN = re.compile("(ABORTED|CANCELLED|DEADLINE_EXCEEDED|INTERNAL|UNAVAILABLE|UNKNOWN): ")
 
 
 class Place(NamedTuple):
@@ -135,9 +138,11 @@ def losing() -> Iterator[None]:
 
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" in str(error):
+    except Exception as error:
+        if isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
             raise MemoryError(str(error)) from None
+        if not (isinstance(error, jax.errors.JaxRuntimeError) or BETWEEN.match(str(error))):
+            raise
         print(f"timelike: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
         os._exit(LOST)
 
