@@ -57,6 +57,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     one program: the best by validation is kept
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4, of the kind
                     that those of validation are
+    tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
+                    "float16", see `timelike.storage`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
                     the seed and the geometry and to calibrate the probabilities; none if that were fewer
@@ -83,6 +85,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         learning_rate: float | None = None,
         negatives: int | Negatives | None = None,
+        tables: str | None = None,
         seed: int = 0,
         seeds: int = 1,
         valid_fraction: float = 0.1,
@@ -99,6 +102,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.negatives = negatives
+        self.tables = tables
         self.seed = seed
         self.seeds = seeds
         self.valid_fraction = valid_fraction
@@ -327,6 +331,7 @@ def recipe_of(
         "batch_size": estimator.batch_size,
         "learning_rate": estimator.learning_rate,
         "negatives": kinds,
+        "tables": estimator.tables,
         "seed": estimator.seed,
     }
     return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
