@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -103,14 +104,18 @@ def test_predictions_that_do_not_fit_are_streamed(tmp_path):
     """Twelve times as many pairs take little more memory: less than a third of the table that is written."""
     rng = np.random.default_rng(0)
     model = Model(Minkowski(3), TripleFermiDirac())
-    Embedding(model, rng.normal(size=(1000, 3)).astype(np.float32)).save(tmp_path / "model")
+    points = rng.normal(size=(1000, 3)).astype(np.float32)
+    Embedding(model, points, None, {}, {}).save(tmp_path / "model")
     peaks, rows = [], [2**20, 12 * 2**20]
     for count in rows:
         ends = rng.integers(0, 1000, (2, count), dtype=np.int32)
         pl.DataFrame({"s": ends[0], "t": ends[1]}).write_parquet(tmp_path / "pairs.parquet")
         out = tmp_path / f"{count}.parquet"
         command = [sys.executable, "-c", PEAK, tmp_path / "pairs.parquet", out]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=400)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=400
+        )
         assert done.returncode == 0, done.stderr
         peaks.append(int(done.stdout))
         assert pl.scan_parquet(out).select(pl.len()).collect().item() == count
