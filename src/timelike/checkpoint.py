@@ -27,7 +27,7 @@ class Checkpoint(NamedTuple):
 
 def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict[str, Any]) -> None:
     """Write a run to `path`, whole or not at all."""
-    tensors = {f"state{jax.tree_util.keystr(k)}": _plain(x) for k, x in _leaves(state)}
+    tensors = {f"state{jax.tree_util.keystr(k)}": np.asarray(x) for k, x in _leaves(state)}
     tensors |= {f"history.{name}": np.asarray(values) for name, values in history.items()}
     write_tensors(path, tensors, {"settings": settings})
 
@@ -42,11 +42,11 @@ def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str]
     leaves = []
     for key, leaf in _leaves(like):
         value = tensors.get(f"state{jax.tree_util.keystr(key)}")
-        if value is None or value.shape != leaf.shape or value.dtype != _kind(leaf.dtype):
+        if value is None or value.shape != leaf.shape or value.dtype != leaf.dtype:
             raise ValueError(
                 f"{path}: {jax.tree_util.keystr(key)} does not fit this run; delete the file to start over"
             )
-        leaves.append(jax.numpy.asarray(value.view(leaf.dtype)))
+        leaves.append(jax.numpy.asarray(value))
     state = jax.tree.unflatten(jax.tree.structure(like), leaves)
     prefix = "history."
     history = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
@@ -54,16 +54,6 @@ def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str]
     if not set(columns) <= history.keys() or len(lengths) > 1 or () in lengths:
         raise ValueError(f"{path}: its history does not fit this run; delete the file to start over")
     return Checkpoint(state, history)
-
-
-def _plain(x: Any) -> np.ndarray:
-    found = np.asarray(x)
-    return found.view(_kind(found.dtype))
-
-
-def _kind(dtype: Any) -> Any:
-    """What numbers are written as: those of bfloat16, which NumPy does not read, as whole ones."""
-    return np.dtype(np.uint16) if dtype == jax.numpy.bfloat16 else dtype
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,7 +26,7 @@ from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, sched
 from timelike.sampling import EdgeTable, Negatives, draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import take_fused_step, take_step
-from timelike.storage import narrow, wide
+from timelike.storage import MOMENTS, STORAGES, narrow, wide
 from timelike.tables import first_entries
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
@@ -142,13 +142,14 @@ def init_points(plan: Plan, numbers: Numbers, num_nodes: int) -> Float[Array, "n
     """Points in a small patch around the origin, each from a key of its own."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
     points = jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
-    return narrow(points, plan.tables)
+    return narrow(points, STORAGES[plan.tables])
 
 
 def init_moments(plan: Plan, points: Float[Array, "nodes ambient"]) -> Any:
-    """A fresh optimiser; squares of small gradients need the exponents of float32, which bfloat16 has."""
-    like = points if points.dtype.itemsize > 2 else points.astype(jnp.bfloat16)
-    return plan.transformation().init(like)
+    """A fresh optimiser for these points."""
+    return plan.transformation().init(
+        points if MOMENTS[plan.tables] is None else points.astype(MOMENTS[plan.tables])
+    )
 
 
 def compiled(epoch: Callable, donated: int = 2) -> Any:
@@ -191,7 +192,7 @@ def end_epoch(
 ) -> tuple[State, Report]:
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
-    finite = jnp.isfinite(points).all(axis=1)
+    finite = jnp.isfinite(wide(points)).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
     report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))

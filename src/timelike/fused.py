@@ -316,7 +316,7 @@ class _Tile:
     def load(self, table: Any, rows: Array, some: Array, part: int = 0) -> Array:
         """Some rows of a table, or of one of those side by side in it; the others 0."""
         place = table.at[rows[:, None], part * self.dim + self.axis]
-        return wide(triton.load(place, mask=self._mask(some), other=0.0))
+        return wide(triton.load(place, mask=self._mask(some), other=0))
 
     def store(self, table: Any, rows: Array, values: Array, some: Array, part: int = 0) -> None:
         """Write some rows."""

@@ -4,6 +4,9 @@ Near x, numbers of b bits of mantissa lie |x|·2⁻ᵇ apart or less. A step is 
 rounded to the nearest number it would be lost, however often it is taken. Rounded up or down at random, up
 with a probability that is the share of the way, it is kept on average: E[rounded x] = x. Moments of an
 optimiser, which change by a thousandth of themselves in a step, need it as much as points.
+
+A bfloat16 is kept as the whole number with its bits: XLA on a CPU makes a table of float32 of one of bfloat16
+for every step that writes a row of it.
 """
 
 from __future__ import annotations
@@ -12,14 +15,20 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
 from timelike.checks import show
 from timelike.manifolds import Cylinder, Flat, Manifold
 from timelike.shuffle import scramble
 
-#: How points may lie in memory.
-STORAGES = ("float32", "bfloat16", "float16")
+#: How points may lie in memory: name → the type of numbers there, None for that of the arithmetic.
+STORAGES: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": jnp.float16}
+#: The same for moments: squares of small gradients need the exponents of float32, which bfloat16 has.
+MOMENTS: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": jnp.uint16}
+#: Bits that are lost of a float32.
+LOST = {jnp.dtype(jnp.uint16): 16, jnp.dtype(jnp.float16): 13}
+
+Numbers = Num[Array, "*shape"]
 
 
 def check_storage(storage: str, manifold: Manifold) -> None:
@@ -32,23 +41,29 @@ def check_storage(storage: str, manifold: Manifold) -> None:
         )
 
 
-def wide(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+def wide(kept: Numbers) -> Numbers:
     """Numbers to compute with: 16 bits become 32, others stay."""
-    return x.astype(jnp.result_type(float)) if x.dtype.itemsize == 2 else x
+    if kept.dtype not in LOST:
+        return kept
+    if kept.dtype == jnp.uint16:
+        kept = jax.lax.bitcast_convert_type(kept.astype(jnp.uint32) << 16, jnp.float32)
+    return kept.astype(jnp.result_type(float))
 
 
-def narrow(x: Float[Array, "*shape"], dtype: Any, salt: Float[Array, "*shape"] | None = None) -> Array:
-    """Numbers to keep, in 16 bits rounded at random if that is how many there are; no others change.
+def narrow(x: Float[Array, "*shape"], dtype: Any, salt: Float[Array, "*shape"] | None = None) -> Numbers:
+    """Numbers to keep, rounded at random if they are kept in 16 bits; no others change.
 
-    The dice are a hash of the number and of `salt`, 32-bit numbers of the same or a broadcast shape that
-    differ from step to step: without them, what a moment decays to were always rounded the same way.
+    The dice are a hash of the number and of `salt`, numbers of the same or a broadcast shape that differ from
+    step to step: without them, what a moment decays to were always rounded the same way.
     """
-    if jnp.dtype(dtype).itemsize > 2:
+    if dtype is None or jnp.dtype(dtype) not in LOST:
         return x
-    lost, bits = 23 - jnp.finfo(dtype).nmant, _bits(x)
+    lost, bits = LOST[jnp.dtype(dtype)], _bits(x)
     dice = bits if salt is None else bits + scramble(_bits(salt))
-    rounded = (bits + (scramble(dice) >> (32 - lost))) >> lost << lost
-    return jax.lax.bitcast_convert_type(rounded, jnp.float32).astype(dtype)
+    rounded = (bits + (scramble(dice) >> (32 - lost))) >> lost
+    if dtype == jnp.uint16:
+        return rounded.astype(jnp.uint16)
+    return jax.lax.bitcast_convert_type(rounded << lost, jnp.float32).astype(dtype)
 
 
 def _bits(x: Float[Array, "*shape"]) -> Array:

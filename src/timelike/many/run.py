@@ -107,7 +107,7 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
         model = with_reals(model, reals)
         number = jax.lax.axis_index(AXIS) * rows + jnp.arange(rows)
         real = number < nodes
-        bad = jnp.min(jnp.where(real & ~jnp.isfinite(points).all(axis=1), number, nodes))
+        bad = jnp.min(jnp.where(real & ~jnp.isfinite(wide(points)).all(axis=1), number, nodes))
         residual = jnp.max(jnp.where(real, jax.vmap(model.manifold.residual)(wide(points)), 0.0))
         score = jnp.full((), jnp.nan, residual.dtype)
         if pairs is not None:
@@ -148,10 +148,10 @@ def collect(mesh: Mesh, points: Array, nodes: int) -> np.ndarray | None:
     """All points in the order of the nodes before they were dealt; None in all processes but the first."""
     shards, (rows, ambient) = mesh.devices.size, (len(points) // mesh.devices.size, points.shape[1])
     piece = min(PIECE, rows)
-    table = np.empty((shards, rows, ambient), wide(points[:0]).dtype) if jax.process_index() == 0 else None
+    table = np.empty((shards, rows, ambient), jnp.result_type(float)) if jax.process_index() == 0 else None
 
     def part(points: Array, first: Array) -> Array:
-        return jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS)
+        return wide(jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS))
 
     gather = jax.jit(on(mesh, part, (Spec(AXIS), Spec()), Spec()))
     for first in range(0, rows, piece):
