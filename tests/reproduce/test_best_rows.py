@@ -28,7 +28,7 @@ def test_rows_can_be_run(row):
     for dim, case in cases.items():
         likelihood = LIKELIHOODS[case.get("likelihood", row.likelihood)]()
         model = Model(MANIFOLDS[row.geometry](int(dim)), likelihood)
-        assert set(case["settings"]) <= {*numbers_of(model), *KNOWN}
+        assert case["settings"] == "portfolio" or set(case["settings"]) <= {*numbers_of(model), *KNOWN}
         assert Negatives(**case["negatives"]).total > 0
     assert row.open["search"]
     assert row.more["first_seed"] > 2000  # searches had lower ones
@@ -37,7 +37,7 @@ def test_rows_can_be_run(row):
 def test_every_model_of_a_graph_has_the_same_splits_and_targets():
     for dataset in {row.dataset for row in ROWS} - {"wordnet"}:
         same = [(row.more["splits"], row.more["targets"], row.dims) for row in ROWS if row.dataset == dataset]
-        assert len(same) == 5
+        assert len(same) % 5 == 0
         assert all(one == same[0] for one in same)
         assert len(same[0][0]) >= 5
 
@@ -62,4 +62,4 @@ def test_a_refit_scores_the_test_at_the_epoch_of_the_first_fit():
     found = refit.run(refit.Case(row, 10, (17, 44), (1, 2), None))
     assert len(found["scores"]) == 2
     assert all(1 <= epoch <= 3 for epoch in found["epoch"])
-    assert all(0 < score < 100 for score in found["scores"] + found["without_valid"])
+    assert all(0 < score < 100 for score in found["scores"] + found["together"] + found["without_valid"])

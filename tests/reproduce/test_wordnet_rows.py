@@ -37,7 +37,9 @@ def test_published_numbers_are_those_of_the_table():
     lines = [printed(line) for line in text[start : text.index(r"\end{tabular}", start)].split(r"\\")]
     names = ["minkowski", "order-embedding", "euclidean-disk", "spherical-disk", "hyperbolic-disk"]
     names += ["entailment-cones", "poincare-embedding"]
-    ours = [[case[0] for case in ROWS[name].published.values()] for name in names]
+    published = {name: {**ROWS[name].published} for name in names}
+    published["hyperbolic-disk"] |= ROWS["hyperbolic-disk-10"].published
+    ours = [[case[0] for case in published[name].values()] for name in names]
     assert [line for line in lines if line] == ours
     assert ROWS["minkowski-paper"].published == ROWS["minkowski"].published
 
@@ -57,8 +59,9 @@ def test_rows_can_be_run(name):
 
 def test_every_baseline_has_a_row():
     assert {*MODELS} == {row.geometry for row in ROWS.values()} - {"minkowski"}
-    assert len(list(wordnet.tasks(Options()))) == 8 * len(ROWS)
-    assert len(list(wordnet.tasks(Options(quick=True)))) == len(ROWS)
+    titles = {row.title for row in ROWS.values()}
+    assert len(list(wordnet.tasks(Options()))) == 8 * len(titles)
+    assert len(list(wordnet.tasks(Options(quick=True)))) == len(titles)
 
 
 def test_report_has_a_column_for_each_case():

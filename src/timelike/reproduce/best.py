@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from timelike.reproduce import refit, wordnet
@@ -59,8 +60,10 @@ def report(results: list[Result], folder: Path) -> Report:
     for dataset, title in DATA.items():
         mine = [r for r in results if r.about["dataset"] == dataset]
         if mine:
-            parts += [f"## {title.replace(', one graph', '')}", _graph_table(mine), _paired(mine)]
-    return Report("\n\n".join(parts), [_flat(r) for r in results])
+            parts += [f"## {title.replace(', one graph', '')}", _graph_table(mine), _together(mine)]
+            for members in (False, True):
+                parts.append(_paired([r for r in mine if ("members" in r.about) == members]))
+    return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
 
 
 def _wordnet_table(results: Sequence[Result]) -> str:
@@ -94,6 +97,24 @@ def _graph_table(results: Sequence[Result]) -> str:
         f"Test AP in percent, median ± standard deviation over {' or '.join(map(str, counts))} {what}, each "
         "the mean over seeds; in round brackets the mean over all. In square ones: what was aimed at.\n\n"
         + markdown(["", *(f"d = {d}" for d in dims)], body)
+    )
+
+
+def _together(results: Sequence[Result]) -> str:
+    """What the mean probability of the runs of a split adds to one of them."""
+    found = [r for r in results if "together" in r.found]
+    if not found:
+        return ""
+    body = [
+        [
+            f"{r.about['title']}, d = {r.about['dim']}",
+            f"{r.found['mean']:.1f}",
+            f"{mean(r.found['together']):.1f}",
+        ]
+        for r in found
+    ]
+    return "The runs of a split taken together, by their mean probability:\n\n" + markdown(
+        ["", "mean AP of one", f"of {len(found[0].about['seeds'])}"], body
     )
 
 

@@ -46,66 +46,66 @@ def describe(case: Case) -> dict[str, Any]:
 
 
 def run(case: Case) -> dict[str, Any]:
-    """Test AP in percent of every split, the mean over seeds."""
+    """Test AP in percent of every split: the mean over runs, or that of its members taken together."""
     rows = [_split(case, seed) for seed in case.splits]
-    return summary(rows)
+    return summary(rows, "together" if "members" in case.found else "test")
 
 
-def summary(rows: list[dict[str, list[float]]]) -> dict[str, Any]:
-    """Over splits: median, mean and standard deviation of the test AP; each is a mean over seeds."""
+def summary(rows: list[dict[str, list[float]]], scored: str = "test") -> dict[str, Any]:
+    """Over splits: median, mean and standard deviation of the test AP; each is a mean over runs."""
     means = {name: [round(float(np.mean(row[name])), 2) for row in rows] for name in rows[0]}
-    scores = means["test"]
+    scores = means.pop(scored)
     return {
         "median": round(float(np.median(scores)), 2),
         "mean": round(float(np.mean(scores)), 2),
         "spread": round(float(np.std(scores)), 2),
         "scores": scores,
-        **{name: means[name] for name in ("valid", "without_valid", "epoch")},
+        **means,
     }
 
 
 def _split(case: Case, seed: int) -> dict[str, list[float]]:
     from timelike.graph import DiGraph
-    from timelike.reproduce.lanes import score_lanes
+    from timelike.metrics import average_precision
+    from timelike.reproduce.lanes import predict_lanes, score_lanes
 
     split, lanes = load_split(case.row.dataset, seed, case.data_dir), _lanes(case)
     valid, test = score_lanes(split.train, lanes, split.valid, split.test)
-    best, runs = valid.argmax(axis=0), np.arange(valid.shape[1])
+    best = np.argsort(-valid.max(axis=0), kind="stable")[: case.found.get("members")]
+    epochs = valid.argmax(axis=0)
     pairs = np.concatenate([split.train.pairs, split.valid_edges])
     known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], split.train.num_nodes, split.train.names)
-    _, again = score_lanes(
-        known, [(m, dataclasses.replace(c, select="last")) for m, c in lanes], None, split.test
-    )
+    again = [(model, dataclasses.replace(config, select="last")) for model, config in lanes]
+    scores, labels = predict_lanes(known, again, epochs + 1, split.test)[best], np.asarray(split.test.labels)
     return {
-        "test": (100 * again[best, runs]).tolist(),
-        "without_valid": (100 * test[best, runs]).tolist(),
-        "valid": (100 * valid[best, runs]).tolist(),
-        "epoch": (best + 1).tolist(),
+        "test": [100 * average_precision(one, labels) for one in scores],
+        "together": [100 * average_precision(np.exp(scores).mean(axis=0), labels)],
+        "without_valid": (100 * test[epochs, np.arange(len(lanes))][best]).tolist(),
+        "valid": (100 * valid.max(axis=0)[best]).tolist(),
+        "epoch": (epochs[best] + 1).tolist(),
     }
 
 
 def _lanes(case: Case) -> list[Any]:
-    from timelike._struct import with_numbers
     from timelike.config import Config
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
     from timelike.model import Model
+    from timelike.portfolio import portfolio
     from timelike.sampling import Negatives
-    from timelike.sweeps import SWEPT
+    from timelike.sweeps import one_run
 
     row, found = case.row, case.found
     model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[found["likelihood"]]())
-    of_config = {name: value for name, value in found["settings"].items() if name in SWEPT}
-    numbers = {name: value for name, value in found["settings"].items() if name not in SWEPT}
     config = Config(
         epochs=found.get("epochs", row.epochs),
         batch_size=row.batch_size,
         burn_in=row.burn_in,
         optimizer=found["optimizer"],
         negatives=Negatives(**found["negatives"]),
-        **of_config,
     )
-    return [(with_numbers(model, numbers), dataclasses.replace(config, seed=seed)) for seed in case.seeds]
+    settings = portfolio(row.geometry) if found["settings"] == "portfolio" else [found["settings"]]
+    return [one_run(model, config, {**one, "seed": seed}) for one in settings for seed in case.seeds]
 
 
 def load_split(dataset: str, seed: int, data_dir: str | None) -> Any:
