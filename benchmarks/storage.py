@@ -1,12 +1,13 @@
 """Tables in 16 bits: AP on held-out edges, rounded at random and to the nearest number, beside float32.
 
-python benchmarks/storage.py planted --nodes 20000 | dream5 --data FOLDER
+python benchmarks/storage.py planted --nodes 20000 | dream5 --data FOLDER | memory --nodes 1000000 --tables bfloat16
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 
 import jax.numpy as jnp
 import numpy as np
@@ -49,14 +50,27 @@ def dream5(folder: str) -> tuple:
     return split.train, split.valid, split.test, model, runs
 
 
+def memory(nodes: int, kind: str) -> float:
+    """Peak GiB of this process, with the runtime, after two epochs of few edges in d = 64."""
+    ends = np.random.default_rng(0).integers(0, nodes, (2, 20_000), dtype=np.int32)
+    model = tl.Model(tl.manifolds.Minkowski(64), tl.likelihoods.TripleFermiDirac())
+    config = tl.Config(epochs=2, burn_in=0, batch_size=1000, optimizer="adam", tables=kind)
+    tl.train(tl.DiGraph.from_arrays(*ends, nodes), model, config, progress=False)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["planted", "dream5"])
+    parser.add_argument("what", choices=["planted", "dream5", "memory"])
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--data")
+    parser.add_argument("--tables", default="bfloat16", choices=storage.STORAGES)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out")
     a = parser.parse_args()
+    if a.what == "memory":
+        print(a.nodes, a.tables, memory(a.nodes, a.tables))
+        return
     train, valid, test, model, runs = planted(a.nodes) if a.what == "planted" else dream5(a.data)
     found = []
     for run in runs:

@@ -37,6 +37,9 @@ PAIRS_PER_BLOCK = 1 << 16
 #: same node; and in an epoch of many such steps, taking two in every turn of the loop.
 SHORT_STEP, MANY_STEPS = 48, 256
 
+#: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
+DRAWN = 1 << 14
+
 #: How many nodes with non-finite points are named when a run diverges.
 NAMED_CULPRITS = 3
 
@@ -123,7 +126,7 @@ class Report(NamedTuple):
 
 def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
-    points = init_points(plan, numbers, num_nodes)
+    points = init_points(plan, numbers, num_nodes, together=None if plan.tables == "float32" else DRAWN)
     reals = reals_of(numbers.model, plan.learn)
     return State(
         points=points,
@@ -138,11 +141,16 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     )
 
 
-def init_points(plan: Plan, numbers: Numbers, num_nodes: int) -> Float[Array, "nodes ambient"]:
-    """Points in a small patch around the origin, each from a key of its own."""
+def init_points(
+    plan: Plan, numbers: Numbers, num_nodes: int, together: int | None = None
+) -> Float[Array, "nodes ambient"]:
+    """Points in a small patch around the origin, each from a key of its own; all or so many together."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
-    points = jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
-    return narrow(points, STORAGES[plan.tables])
+
+    def draw(key: Array) -> Array:
+        return narrow(numbers.model.manifold.init(key, numbers.init_scale), STORAGES[plan.tables])
+
+    return jax.vmap(draw)(keys) if together is None else jax.lax.map(draw, keys, batch_size=together)
 
 
 def init_moments(plan: Plan, points: Float[Array, "nodes ambient"]) -> Any:
