@@ -1,6 +1,6 @@
 """Tables in 16 bits: AP on held-out edges, rounded at random and to the nearest number, beside float32.
 
-python benchmarks/storage.py planted --nodes 20000 | dream5 --data FOLDER | memory --nodes 1000000 --tables bfloat16
+python benchmarks/storage.py planted [--nodes N] | dream5 --data FOLDER | memory [--nodes N] [--tables KIND]
 """
 
 from __future__ import annotations
