@@ -1,13 +1,12 @@
 """`--coordinator auto`: processes that are told by the variables of Slurm or Open MPI which they are."""
 
+import json
 import socket
 import subprocess
 import sys
 
 import pytest
 from small_runs import environment
-
-from timelike.many.processes import Place, join
 
 #: JAX takes a port from here on, by the number of the job.
 FIRST_PORT = 2**16 - 2**12
@@ -69,25 +68,34 @@ def test_two_processes_find_each_other(variables, tmp_path):
     assert [out.splitlines()[-1] for out, _ in said] == ["0 2 0 1", "1 2 0 1"]
 
 
-@pytest.mark.parametrize(
-    ("variables", "said"),
-    [
-        ({}, "nothing of Slurm, Open MPI and Kubernetes is in the environment; give --coordinator HOST:PORT"),
-        ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX knows Open MPI up to version 4; give --coordinator HOST:PORT"),
-        (
-            {"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:1"},
-            "the environment has no OMPI_COMM_WORLD_SIZE",
-        ),
-        ({"OMPI_MCA_orte_hnp_uri": "4096.0;smoke"}, "Could not parse coordinator IP address from Open MPI"),
-        pytest.param(
-            {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
-            r'JAX needs the client of Kubernetes: pip install "jax\[k8s\]"',
-            marks=pytest.mark.filterwarnings("ignore:.*Kubernetes environment detected"),
-        ),
-    ],
-)
-def test_what_is_missing_is_said(variables, said, monkeypatch):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    with pytest.raises(ValueError, match=f"coordinator is auto, but {said}"):
+#: What is in the environment, and what is said to be missing.
+MISSING = [
+    ({}, "nothing of Slurm, Open MPI and Kubernetes is in the environment; give --coordinator HOST:PORT"),
+    ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX knows Open MPI up to version 4; give --coordinator HOST:PORT"),
+    ({"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:1"}, "the environment has no OMPI_COMM_WORLD_SIZE"),
+    ({"OMPI_MCA_orte_hnp_uri": "4096.0;smoke"}, "Could not parse coordinator IP address from Open MPI"),
+    ({"KUBERNETES_SERVICE_HOST": "::1"}, 'JAX needs the client of Kubernetes: pip install "jax[k8s]"'),
+]
+
+TRY = """
+import json, os, sys, warnings
+from timelike.many.processes import Place, join
+warnings.simplefilter("ignore")
+for variables in json.loads(sys.argv[1]):
+    os.environ.update(variables)
+    try:
         join(Place("auto"))
+    except ValueError as error:
+        print(error)
+    for name in variables:
+        del os.environ[name]
+"""
+
+
+def test_what_is_missing_is_said(tmp_path):
+    """In a process that has not asked JAX for anything yet."""
+    command = [sys.executable, "-c", TRY, json.dumps([variables for variables, _ in MISSING])]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    for line, (_, said) in zip(done.stdout.splitlines(), MISSING, strict=True):
+        assert line.startswith(f"coordinator is auto, but {said}")
