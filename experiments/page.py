@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from experiments import members
 from timelike.reproduce.groups import load_group
 from timelike.reproduce.run import how, load_results
 from timelike.reproduce.tables import markdown, score
@@ -32,7 +33,14 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "choose-a-geometry", "evaluation", "big-graphs", "many-processes")
+        for name in (
+            "results",
+            "choose-a-geometry",
+            "evaluation",
+            "predict",
+            "big-graphs",
+            "many-processes",
+        )
     ),
 ]
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -129,6 +137,8 @@ def block(name: str, folder: Path) -> str:
         return h200()
     if name == "h200-big":
         return h200_big()
+    if name == "members":
+        return members.table()
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from timelike import (
     Config,
     DiGraph,
+    DivergedError,
     LabelledPairs,
     Model,
     Negatives,
@@ -23,7 +24,7 @@ from timelike import (
     sweep,
     train,
 )
-from timelike.auto import Task, candidates, choose, explain
+from timelike.auto import Task, candidates, choose, explain, with_members
 from timelike.datasets import cycle, duplication_divergence
 from timelike.given import read_graph
 from timelike.likelihoods import TripleFermiDirac
@@ -133,6 +134,7 @@ def test_validation_edges_may_be_given(graph):
         ),
         ({"likelihood": "tfd"}, GENES, "likelihood is 'tfd'; it must be one of fermi-dirac, triple"),
         ({"seeds": 0}, GENES, "seeds is 0; it must be a whole number ≥ 1"),
+        ({"members": 0}, GENES, "members is 0; it must be a whole number ≥ 1"),
         ({"dim": 0}, GENES, "dim is 0"),
         ({"valid_fraction": 1.5}, GENES, "valid_fraction is 1.5; it must be a share in"),
         ({}, np.zeros((4, 4)), "no edges between different nodes"),
@@ -163,6 +165,7 @@ def test_nothing_works_before_fit():
     calls = {
         "predict_proba": ([(0, 1)],),
         "decision_function": ([(0, 1)],),
+        "predict_spread": ([(0, 1)],),
         "score": ([(0, 1)], [1]),
         "top_targets": (0,),
         "top_sources": (0,),
@@ -291,6 +294,54 @@ def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt"]
     again = SpacetimeEmbedding("minkowski", **settings).fit(graph)  # nothing left to train
     np.testing.assert_array_equal(several.embedding_.points, again.embedding_.points)
+
+
+@pytest.mark.long
+def test_members_differ_by_their_seeds_and_are_trained_again_together(graph, tmp_path):
+    split = split_edges(graph, 0.1, 0)
+    settings = {"seed": 3, "members": 3, "checkpoint": tmp_path / "run.ckpt"}
+    found = small(**settings).fit(split.train, valid=split.valid)
+    assert {path.name for path in tmp_path.iterdir()} == {"run.ckpt", "run-members.ckpt"}
+    embedding = found.embedding_
+    for i, about in enumerate(embedding.info["members"]):
+        alone = small(seed=3 + i, calibrate=False).fit(split.train, valid=split.valid).embedding_
+        assert about["seed"] == 3 + i
+        assert about["best_epoch"] == alone.info["best_epoch"]
+        np.testing.assert_allclose(embedding.member(i).points, alone.points, rtol=1e-3, atol=1e-4)
+    ends = np.asarray(split.valid.sources), np.asarray(split.valid.targets)
+    assert embedding.info["valid_ap"] == pytest.approx(
+        average_precision_score(split.valid.labels, embedding.log_odds_by_number(*ends)), abs=0.02
+    )
+    pairs = np.stack(ends, axis=1)
+    np.testing.assert_allclose(found.predict_proba(pairs)[:, 1], embedding.prob(*ends), rtol=1e-5)
+    np.testing.assert_array_equal(found.predict_spread(pairs), embedding.spread(*ends))
+
+    again = clone(found).set_params(refit=True).fit(split.train, valid=split.valid)
+    epochs = sorted(about["best_epoch"] for about in embedding.info["members"])
+    assert again.embedding_.info["refit"]["epochs"] == epochs[1]
+    assert again.embedding_.members == 3
+    assert again.embedding_.calibration == embedding.calibration
+    assert not np.array_equal(again.embedding_.others, embedding.others)
+    again.save(tmp_path / "model")
+    loaded = SpacetimeEmbedding.load(tmp_path / "model")
+    assert loaded.top_edges(9) == again.top_edges(9)
+    assert loaded.members == 3
+    assert evaluate(loaded.embedding_, split.valid, valid=split.valid).threshold_from.endswith("learned")
+
+
+@pytest.mark.long
+def test_without_other_members_there_is_no_ensemble(graph):
+    fitted = small(epochs=2).fit(graph)
+    task = Task(fitted.graph_, fitted.valid_, lambda *_: [], 1, None, False)
+    wild = dataclasses.replace(
+        fitted.embedding_,
+        info={
+            **fitted.embedding_.info,
+            "config": {**fitted.embedding_.info["config"], "init_scale": 1e38},
+        },
+    )
+    with pytest.raises(DivergedError, match="all other members diverged: try a lower learning rate"):
+        with_members(wild, 3, task)
 
 
 def test_what_is_given_overrides_the_recipe(genes):
@@ -441,6 +492,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "negatives": Negatives(target=2, weights={"target": 1.5}),
         "seed": 3,
         "seeds": 2,
+        "members": 3,
         "valid_fraction": 0.2,
         "refit": True,
         "calibrate": False,

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from timelike.checkpoint import Checkpointing
     from timelike.config import Config
     from timelike.describe import Description
-    from timelike.embedding import Embedding, Neighbour, Prediction
+    from timelike.embedding import Embedding
+    from timelike.ensembles import ensemble
     from timelike.estimator import SpacetimeEmbedding
     from timelike.evaluation import Evaluation, LabelledPairs, evaluate
     from timelike.graph import DiGraph
     from timelike.io import ReadSummary, read
     from timelike.model import Model
+    from timelike.predictions import Neighbour, Prediction, UncertainPrediction
     from timelike.sampling import Negatives
     from timelike.settings import Settings
     from timelike.shards import EdgeShards
@@ -71,12 +73,14 @@ _HOMES = {
     "checkpoint": ("Checkpointing",),
     "config": ("Config",),
     "describe": ("Description",),
-    "embedding": ("Embedding", "Neighbour", "Prediction"),
+    "embedding": ("Embedding",),
+    "ensembles": ("ensemble",),
     "estimator": ("SpacetimeEmbedding",),
     "evaluation": ("Evaluation", "LabelledPairs", "evaluate"),
     "graph": ("DiGraph",),
     "io": ("ReadSummary", "read"),
     "model": ("Model",),
+    "predictions": ("Neighbour", "Prediction", "UncertainPrediction"),
     "sampling": ("Negatives",),
     "settings": ("Settings",),
     "shards": ("EdgeShards",),
@@ -109,10 +113,12 @@ __all__ = [
     "Split",
     "Sweep",
     "Tuned",
+    "UncertainPrediction",
     "__version__",
     "baselines",
     "compare",
     "datasets",
+    "ensemble",
     "evaluate",
     "evaluation",
     "folds",

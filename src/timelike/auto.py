@@ -10,12 +10,16 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from timelike.checkpoint import Checkpointing, beside
 from timelike.config import Config
 from timelike.describe import SYMMETRIC, Description
 from timelike.embedding import Embedding
-from timelike.evaluation import LabelledPairs, best_threshold
+from timelike.ensembles import ensemble, train_members
+from timelike.evaluation import LabelledPairs, best_threshold, score_pairs
 from timelike.graph import DiGraph
+from timelike.metrics import average_precision
 from timelike.model import Model
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
@@ -88,6 +92,31 @@ def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
     return f"{geometry}: best validation AP of {', '.join(scores)}; from the graph alone: {why}"
 
 
+def with_members(embedding: Embedding, count: int, task: Task) -> Embedding:
+    """An ensemble of `count`: the chosen run, and others of its settings with the seeds after its own.
+
+    Those that diverge are left out. The validation AP becomes that of the mean.
+    """
+    config = Config.from_dict(embedding.info["config"])
+    others = train_members(
+        task.graph,
+        embedding.model,
+        config,
+        range(config.seed + 1, config.seed + count),
+        task.valid,
+        beside(task.checkpoint, ["members"]),
+        task.progress,
+    )
+    if not others:
+        raise DivergedError("all other members diverged: try a lower learning rate", 0, embedding)
+    found = ensemble([embedding, *others])
+    if task.valid is None:
+        return found
+    scores = score_pairs(found, task.valid.sources, task.valid.targets)
+    reached = average_precision(scores, np.asarray(task.valid.labels))
+    return dataclasses.replace(found, info={**found.info, "valid_ap": reached})
+
+
 def refit(
     embedding: Embedding,
     graph: DiGraph,
@@ -97,17 +126,30 @@ def refit(
 ) -> Embedding:
     """The same run on `graph`, validation edges included, until the epoch that they chose.
 
+    Members are trained again in one program, until the median of the epochs that were chosen for them.
     Score, calibration and history stay those of the run that was validated, and so does the threshold that
     its validation pairs give, kept in `info["refit"]` with a digest of these pairs: an edge that was learned
     tells nothing about such things any more (`evaluation.learned_since`).
     """
+    members = embedding.info.get("members", [])
     last = int(embedding.info["best_epoch"])
+    if members:
+        last = int(np.median([one["best_epoch"] for one in members]))
     config = Config.from_dict(embedding.info["config"]).ended_at(last)
-    again = train(graph, embedding.model, config, checkpoint=beside(checkpoint, ["refit"]), progress=progress)
+    kept = beside(checkpoint, ["refit"])
+    if members:
+        seeds = [one["seed"] for one in members]
+        runs = train_members(graph, embedding.model, config, seeds, None, kept, progress)
+        if len(runs) < len(members):
+            raise DivergedError(f"{len(members) - len(runs)} of the members diverged", 0, embedding)
+        again = ensemble(runs)
+    else:
+        again = train(graph, embedding.model, config, checkpoint=kept, progress=progress)
     threshold, _ = best_threshold(embedding, valid)
     found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold, "valid": valid.digest}
+    info = {**embedding.info, "refit": found}
     return dataclasses.replace(
-        embedding, model=again.model, points=again.points, info={**embedding.info, "refit": found}
+        embedding, model=again.model, points=again.points, others=again.others, info=info
     )
 
 

@@ -66,6 +66,9 @@ class Calibration:
 def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | str:
     """Fit a, b and the knee to validation pairs by maximum likelihood; where that cannot be done, why.
 
+    Of several members, (members, pairs), the mean of their log-odds, bent by the knee, is what is fitted: of
+    the numbers a·x + b too it is then the mean.
+
     Labels are smoothed as by Platt (1999), (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), so that pairs which
     the model separates perfectly do not ask for infinite certainty.
     """
@@ -76,8 +79,8 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
             f"not calibrated: {edges} validation edges and {non_edges} non-edges; {FEWEST} of each are needed"
         )
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
-    x, start = log_odds(log_prob), math.log((edges + 1) / (non_edges + 1))
-    fits = [(*_newton(_bent(x, knee), target, start), knee) for knee in KNEES]
+    x, start = np.atleast_2d(log_odds(log_prob)), math.log((edges + 1) / (non_edges + 1))
+    fits = [(*_newton(_bent(x, knee).mean(axis=0), target, start), knee) for knee in KNEES]
     _, slope, intercept, knee = min(fits, key=lambda fit: fit[0] + PRICE * (fit[-1] != KNEES[0]))
     if not slope > 0:
         return "not calibrated: the model ranks validation edges no better than non-edges"

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from timelike import export, folding, predict, scoring, store
-from timelike.calibration import Calibration, fit_calibration
+from timelike.calibration import Calibration, fit_calibration, log_odds
 from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
+from timelike.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
 from timelike.sampling import ANYWHERE
 from timelike.trained_on import TrainedOn
 
@@ -25,21 +26,6 @@ if TYPE_CHECKING:
     import polars
 
     from timelike.config import Config
-
-
-class Prediction(NamedTuple):
-    """An edge, and how likely it is."""
-
-    source: Hashable
-    target: Hashable
-    probability: float
-
-
-class Neighbour(NamedTuple):
-    """A node, and how far away it lies."""
-
-    node: Hashable
-    distance: float
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,6 +38,9 @@ class Embedding:
     `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
     `score` is what pairs are ranked by, a name in `scoring.scores_of(model)`: the likelihood that was
     trained, unless `rescored` found a better one. Probabilities are those of the score.
+    `others` are the points of the other members of an `ensemble`, (members − 1, nodes, coordinates). Log-odds
+    are then the mean of those of all members, and calibrated as such. What shows points (pictures,
+    exports, `most_similar`, the explorer) shows the first member.
     """
 
     model: Model
@@ -61,6 +50,7 @@ class Embedding:
     info: dict[str, Any]
     calibration: Calibration | None = None
     score: str = scoring.LIKELIHOOD
+    others: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         scoring.ranker(self.model, self.score)
@@ -74,14 +64,7 @@ class Embedding:
 
         An array; of two single nodes a float.
         """
-        s, t = (
-            np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
-            for argument, nodes in (("sources", sources), ("targets", targets))
-        )
-        if s.shape != t.shape:
-            raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
-        found = self.log_prob_by_number(s.reshape(-1), t.reshape(-1))
-        return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
+        return self._by_name(self.log_prob_by_number, sources, targets)
 
     @overload
     def prob(self, sources: str | int, targets: str | int) -> float: ...
@@ -95,17 +78,44 @@ class Embedding:
         found = np.exp(self.log_prob(sources, targets))
         return found if found.ndim else float(found)
 
+    def spread(self, sources: Any, targets: Any) -> Any:
+        """How unsure `prob` is: the standard deviation of Pₘ over the members m of an `ensemble`.
+
+        Pₘ is what a member alone would say, calibrated as the mean of all; `prob` is the P with
+        logit P = (1/M) Σₘ logit Pₘ. The deviation is that of a sample (M − 1).
+        An array; of two single nodes a float.
+        """
+        return self._by_name(self.spread_by_number, sources, targets)
+
+    def log_odds(self, sources: Any, targets: Any) -> Any:
+        """log P − log(1 − P) of the edges sources[i] → targets[i], without the rounding of a P near 1.
+
+        An array; of two single nodes a float.
+        """
+        return self._by_name(self.log_odds_by_number, sources, targets)
+
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
-        count = len(self.points)
-        s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
-        return self.calibrate(predict.listed(self.ranker, self.points, s, t))
+        raw = self._of_members(sources, targets)
+        if self.members == 1:
+            return self.calibrate(raw[0])
+        return -np.logaddexp(0.0, -self._mean_log_odds(raw)).astype(raw.dtype)
 
-    def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+    def log_odds_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Log-odds of the edges sources[i] → targets[i] in float64, calibrated like the probabilities."""
+        return self._mean_log_odds(self._of_members(sources, targets))
+
+    def spread_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """`spread` of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
+        if self.members == 1:
+            raise ValueError("the model has one member, and no spread; fit it with members=5")
+        return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
+
+    def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
         return self._top(node, k, exclude, incoming=False)
 
-    def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> list[Prediction]:
+    def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges into a node, best first; not those of `exclude`, nor any from `strangers`."""
         return self._top(node, k, exclude, incoming=True)
 
@@ -115,7 +125,7 @@ class Embedding:
         exclude: DiGraph | None = None,
         sources: Iterable[Hashable] | None = None,
         targets: Iterable[Hashable] | None = None,
-    ) -> list[Prediction]:
+    ) -> Predictions:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
         With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name the
@@ -139,7 +149,8 @@ class Embedding:
         The distance is √(|s²| + 2Δt²), see `timelike.predict.squared_distances`.
         """
         number, k = self._number(node), whole_number("k", k, 1)
-        squares = np.asarray(predict.squared_distances(self.model.manifold, self._columns, number))
+        columns = self._columns if self.members == 1 else self._columns[: self.points.shape[1]]
+        squares = np.asarray(predict.squared_distances(self.model.manifold, columns, number))
         best = predict.best_of(-squares, k, np.array([number]))
         return [Neighbour(self.name(i), float(np.sqrt(squares[i]))) for i in best]
 
@@ -158,7 +169,8 @@ class Embedding:
         """The same embedding with probabilities calibrated on validation pairs (Platt scaling).
 
         They hold where there are `ratio` non-edges to an edge; None: as many as among these pairs. No
-        ranking changes. With too few pairs, or none that the model can tell apart, nothing is calibrated;
+        ranking changes, but that of several members: their log-odds are bent at the knee before the mean.
+        With too few pairs, or none that the model can tell apart, nothing is calibrated;
         `info["calibration"]` says what was done. Pairs that were learned after they had validated tell
         nothing new: the calibration of before stays, for this ratio.
         """
@@ -168,8 +180,7 @@ class Embedding:
         if learned_since(self, valid):
             found = self.calibration or "not calibrated: the validation edges have been learned"
         else:
-            raw = predict.listed(self.ranker, self.points, sources, targets)
-            found = fit_calibration(raw, np.asarray(valid.labels))
+            found = fit_calibration(self._of_members(sources, targets), np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(positive_number("ratio", ratio))
         info = {**self.info, "calibration": str(found)}
@@ -184,7 +195,7 @@ class Embedding:
         or the best, nothing changes. The new score has other probabilities: calibrate afterwards.
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
-        score, _ = scoring.choose_score(self.model, self.points, valid, by)
+        score, _ = scoring.choose_score(self.model, self.table, valid, by, self.members)
         if score == self.score:
             return self
         return dataclasses.replace(self, score=score, calibration=None)
@@ -195,8 +206,14 @@ class Embedding:
         `edges` are (source, target) pairs of names, or triples with a weight. An edge between two known
         nodes teaches nothing. `config` says how to train (None: as this embedding was).
         """
-        points, names, note = folding.fold(self.model, self.points, self.names, edges, config, self.info)
-        return dataclasses.replace(self, points=points, names=names, info={**self.info, "added": note})
+        edges = list(edges)
+        grown = [
+            folding.fold(self.model, table, self.names, edges, config, self.info) for table in self._tables
+        ]
+        points, names, note = grown[0]
+        others = None if self.others is None else np.stack([table for table, *_ in grown[1:]])
+        info = {**self.info, "added": note}
+        return dataclasses.replace(self, points=points, others=others, names=names, info=info)
 
     def to_frame(self) -> polars.DataFrame:
         """A polars table: node, its coordinates (t0 … timelike, x0 … spacelike), and its time.
@@ -231,25 +248,76 @@ class Embedding:
         """What the user calls a node."""
         return int(number) if self.names is None else self.names[int(number)]
 
+    @property
+    def members(self) -> int:
+        """How many runs the probabilities are the mean of."""
+        return 1 if self.others is None else 1 + len(self.others)
+
+    def member(self, number: int) -> Embedding:
+        """One of the members alone, from 0; its probabilities are calibrated as the mean of all was."""
+        number = whole_number("number", number, 0, self.members - 1)
+        info = {name: value for name, value in self.info.items() if name != "members"}
+        return dataclasses.replace(self, points=self._tables[number], others=None, info=info)
+
     @cached_property
-    def ranker(self) -> Model:
-        """The model whose log F is the score."""
-        return scoring.ranker(self.model, self.score)
+    def score_model(self) -> Model:
+        """The model whose log F is the score of one member."""
+        return scoring.scores_of(self.model)[self.score]
+
+    @cached_property
+    def ranker(self) -> predict.Ranker:
+        """The model whose log F, of rows of the `table`, is the score."""
+        bent = {} if self.calibration is None else {"knee": self.calibration.knee}
+        return scoring.ranker(self.model, self.score, self.members, **bent)
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """What is ranked by: for each node its points in all members, one after the other."""
+        return self.points if self.others is None else np.concatenate(self._tables, axis=1)
+
+    @property
+    def _tables(self) -> list[np.ndarray]:
+        """The points of each member."""
+        return [self.points, *(() if self.others is None else self.others)]
 
     @cached_property
     def _columns(self) -> jax.Array:
-        """The points on the device, coordinate first."""
-        return jnp.asarray(np.ascontiguousarray(self.points.T))
+        """The table on the device, coordinate first."""
+        return jnp.asarray(np.ascontiguousarray(self.table.T))
+
+    def _of_members(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """log F of listed edges, (members, edges)."""
+        count = len(self.points)
+        s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
+        return np.stack([predict.listed(self.score_model, table, s, t) for table in self._tables])
+
+    def _mean_log_odds(self, raw: np.ndarray) -> np.ndarray:
+        """The mean over members of their calibrated log-odds."""
+        odds = log_odds(raw) if self.calibration is None else self.calibration.log_odds(raw)
+        return odds.mean(axis=0)
+
+    def _by_name(
+        self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], sources: Any, targets: Any
+    ) -> Any:
+        """A function of numbers for nodes by name, in the shape in which they are given."""
+        s, t = (
+            np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
+            for argument, nodes in (("sources", sources), ("targets", targets))
+        )
+        if s.shape != t.shape:
+            raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
+        found = function(s.reshape(-1), t.reshape(-1))
+        return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
 
     def _number(self, node: Hashable) -> int:
         found = node_numbers([node], len(self.points), self.names, "node")
         return int(found[0])
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
-        """What the model's log-probabilities become by `calibration`; without one they stay."""
+        """What the log-probabilities of a member become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
-    def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> list[Prediction]:
+    def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> Predictions:
         number, k = self._number(node), whole_number("k", k, 1)
         known, without = self._known(exclude), np.array([number])
         if known is not None:
@@ -261,9 +329,13 @@ class Embedding:
         sources, targets = (best, here) if incoming else (here, best)
         return self._predictions(sources, targets, scores)
 
-    def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> list[Prediction]:
-        rows = zip(sources, targets, np.exp(self.calibrate(scores)).tolist(), strict=True)
-        return [Prediction(self.name(a), self.name(b), p) for a, b, p in rows]
+    def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Predictions:
+        names = [[self.name(node) for node in end] for end in (sources, targets)]
+        if self.members == 1:
+            probabilities = np.exp(self.calibrate(scores)).tolist()
+            return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
+        numbers = np.exp(self.log_prob_by_number(sources, targets)), self.spread_by_number(sources, targets)
+        return [UncertainPrediction(*row) for row in zip(*names, *(x.tolist() for x in numbers), strict=True)]
 
     def _known(self, exclude: DiGraph | None) -> DiGraph | None:
         """The graph of known edges, in this embedding's node numbers."""
@@ -274,7 +346,8 @@ class Embedding:
 
     def __repr__(self) -> str:
         epochs = len(self.history.get("loss", ()))
-        return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs)"
+        members = "" if self.members == 1 else f", {self.members} members"
+        return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs{members})"
 
 
 def _is_one(nodes: Any) -> bool:

@@ -13,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
 from timelike._struct import numbers_of
-from timelike.calibration import log_odds
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
 from timelike.config import Config
-from timelike.embedding import Embedding, Neighbour, Prediction
+from timelike.embedding import Embedding
 from timelike.evaluation import LabelledPairs, same_nodes, score_pairs
 from timelike.given import ends_of, hold_out, labels_of, read_graph, with_missing
 from timelike.graph import DiGraph, node_numbers
@@ -26,6 +25,7 @@ from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
+from timelike.predictions import Neighbour, Predictions
 from timelike.recipes import SWEPT_OF_CONFIG, check_geometry, negatives_like, shortened, variations
 from timelike.sampling import Negatives
 from timelike.settings import Settings, as_settings
@@ -60,6 +60,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
                     "float16", see `timelike.storage`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
+    members         how many runs the probabilities are the mean of: the one that was chosen, and others of
+                    its settings with the seeds after its own. From 2 on predictions have a spread
     valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
                     the seed and the geometry and to calibrate the probabilities; none if that were fewer
                     than ten edges
@@ -88,6 +90,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         tables: str | None = None,
         seed: int = 0,
         seeds: int = 1,
+        members: int = 1,
         valid_fraction: float = 0.1,
         refit: bool | None = None,
         calibrate: bool = True,
@@ -105,6 +108,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.tables = tables
         self.seed = seed
         self.seeds = seeds
+        self.members = members
         self.valid_fraction = valid_fraction
         self.refit = refit
         self.calibrate = calibrate
@@ -123,7 +127,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def fit_by(self, choose: Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
         """The same, where `choose` trains the candidates and says which is best, as `auto.choose` does."""
         check_geometry(self.geometry, ("auto",))
-        whole_number("seeds", self.seeds, 1)
+        for name in ("seeds", "members"):
+            whole_number(name, getattr(self, name), 1)
         settings = as_settings(self.settings)
         self.trained_on_: TrainedOn | None
         known = read_graph(graph, self)
@@ -147,6 +152,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             names, lambda geometry: recipe_of(self, geometry, self.graph_, self.valid_), task
         )
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
+        if self.members > 1:
+            embedding = auto.with_members(embedding, self.members, task)
         if settings.score == "best" and self.valid_ is not None:
             embedding = embedding.rescored(self.valid_)
         if self.calibrate and self.valid_ is not None:
@@ -162,17 +169,19 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """Probabilities (no edge, edge), a row for each of the (source, target) pairs, by name.
 
         Nodes without names go by number. Calibrated if there were validation edges:
-        `embedding_.info["calibration"]` says for which ratio of non-edges to edges.
+        `embedding_.info["calibration"]` says for which ratio of non-edges to edges. With several members:
+        those of their mean.
         """
         edge = np.exp(self._fitted().log_prob(*ends_of(pairs)).astype(np.float64))
         return np.stack([1 - edge, edge], axis=1)
 
+    def predict_spread(self, pairs: Any) -> np.ndarray:
+        """How unsure each of the probabilities of the edges is: `Embedding.spread`, of several members."""
+        return self._fitted().spread(*ends_of(pairs))
+
     def decision_function(self, pairs: Any) -> np.ndarray:
         """Log-odds of the edges, calibrated like the probabilities."""
-        embedding = self._fitted()
-        raw = dataclasses.replace(embedding, calibration=None).log_prob(*ends_of(pairs))
-        found = embedding.calibration
-        return log_odds(raw) if found is None else found.log_odds(raw)
+        return self._fitted().log_odds(*ends_of(pairs))
 
     def score(self, pairs: Any, y: Any = None) -> float:
         """Average precision on the test pairs of a `Split`, on `LabelledPairs`, or on pairs with labels `y`.
@@ -189,11 +198,11 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
         return metrics.average_precision(scores, labels)
 
-    def top_targets(self, node: Hashable, k: int = 10) -> list[Prediction]:
+    def top_targets(self, node: Hashable, k: int = 10) -> Predictions:
         """The k likeliest edges out of a node that are not known, best first."""
         return self._fitted().top_targets(node, k, self.known_)
 
-    def top_sources(self, node: Hashable, k: int = 10) -> list[Prediction]:
+    def top_sources(self, node: Hashable, k: int = 10) -> Predictions:
         """The k likeliest edges into a node that are not known, best first."""
         return self._fitted().top_sources(node, k, self.known_)
 
@@ -202,7 +211,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         k: int = 10,
         sources: Iterable[Hashable] | None = None,
         targets: Iterable[Hashable] | None = None,
-    ) -> list[Prediction]:
+    ) -> Predictions:
         """The k most likely missing edges, best first: of the whole graph, or between the nodes given."""
         return self._fitted().top_edges(k, self.known_, sources, targets)
 
@@ -236,8 +245,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
         The parameter `checkpoint` is not kept: it names a file of this machine.
         """
-        embedding = self._fitted()
-        info = {**embedding.info, "estimator": to_json(self.get_params(deep=False))}
+        embedding, parameters = self._fitted(), self.get_params(deep=False)
+        if self.members == 1:
+            del parameters["members"]  # so that versions without members read the model
+        info = {**embedding.info, "estimator": to_json(parameters)}
         dataclasses.replace(embedding, info=info).save(path, self.trained_on_)
 
     @classmethod

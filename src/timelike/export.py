@@ -137,7 +137,7 @@ def _lines(frame: polars.DataFrame, out: Any, separator: str) -> None:
 def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[tuple]:
     """Source, target and probability of the edges of a graph, or of the likeliest ones."""
     if graph is None:
-        return embedding.top_edges(count) if count else []
+        return (row[:3] for row in embedding.top_edges(count)) if count else []
     known = aligned(graph, len(embedding.points), embedding.names, "graph")
     ends = [[embedding.name(i) for i in end] for end in (known.sources, known.targets)]
     return zip(*ends, embedding.prob(*ends).tolist() if known.num_edges else [], strict=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
-from timelike._struct import child, struct
+from timelike._struct import Number, child, number, static, struct
 from timelike.checks import show
 from timelike.likelihoods import Likelihood
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
-from timelike.numerics import log1mexp, log_sum_exp
+from timelike.numerics import log1mexp, log_sigmoid, log_sum_exp
 
 
 @struct
@@ -67,4 +69,31 @@ class Model:
         return self.log_prob(p, q) >= 0
 
 
-__all__ = ["Model"]
+@struct
+class MeanModel:
+    """log F̄(p, q) with logit F̄ = (1/M) Σₘ g(logit F̃(pₘ, qₘ)): the mean log-odds of M members of a model.
+
+    M = `members`. A node's point is its point in every member, one after the other. Below the `knee` κ the
+    log-odds grow with the logarithm of their distance, g(x) = κ − log(1 + κ − x), as in `Calibration`:
+    one member that is very sure does not decide alone.
+    """
+
+    model: Model = child(Model)
+    members: int = static(minimum=1)
+    knee: Number = number(default=-1e9)
+
+    def log_prob(self, p: Point, q: Point) -> Scalar:
+        """log-probability of the edge p → q."""
+        pairs = zip(jnp.split(p, self.members), jnp.split(q, self.members), strict=True)
+        return self.mean([self.model.log_prob(a, b) for a, b in pairs])
+
+    def mean(self, log_probs: Sequence[Array]) -> Array:
+        """log F̄ from the log F̃ of the members."""
+        odds = [x - log1mexp(x) for x in log_probs]
+        bent = [
+            jnp.where(x < self.knee, self.knee - jnp.log1p(jnp.maximum(self.knee - x, 0)), x) for x in odds
+        ]
+        return log_sigmoid(sum(bent) / self.members)
+
+
+__all__ = ["MeanModel", "Model"]

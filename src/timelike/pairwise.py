@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from timelike.likelihoods import Likelihood
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 from timelike.manifolds.base import Separation, Stationary
-from timelike.model import Model
+from timelike.model import MeanModel, Model
 from timelike.numerics import atan2, difference, once, sqrt, squared_arc, wrap
 
 #: Points, coordinate first.
@@ -30,12 +30,15 @@ Columns = Float[Array, "ambient *shape"]
 Images = Float[Array, "images *shape"]
 
 
-def log_probs(model: Model, p: Columns, q: Columns) -> Float[Array, "*shape"]:
-    """log-probability of every edge p → q, as `Model.log_prob`.
+def log_probs(model: Model | MeanModel, p: Columns, q: Columns) -> Float[Array, "*shape"]:
+    """log-probability of every edge p → q, as `Model.log_prob` and `MeanModel.log_prob`.
 
     The sum over images is written out too: an axis of images would make XLA compute what they share
     once for each.
     """
+    if isinstance(model, MeanModel):
+        members = zip(jnp.split(p, model.members), jnp.split(q, model.members), strict=True)
+        return model.mean([log_probs(model.model, a, b) for a, b in members])
     if type(model.likelihood).separation is Likelihood.separation:
         images = _one_by_one(separations(model.manifold, p, q))
     else:  # a baseline that looks at the points

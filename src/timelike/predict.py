@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +19,7 @@ from jaxtyping import Array, Float
 from timelike import pairwise
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
-from timelike.model import Model
+from timelike.model import MeanModel, Model
 
 #: Listed pairs are scored this many at a time: their rows stay in the cache.
 LISTED = 1 << 16
@@ -26,11 +27,14 @@ LISTED = 1 << 16
 #: the nearest cache while the sources pass (32 kB at d = 32), and the tile of scores (2 MB) in the next.
 SOURCES, TARGETS = 1 << 11, 1 << 8
 
+#: What pairs are ranked by; a `MeanModel` has all members' coordinates of a node in its point.
+Ranker: TypeAlias = Model | MeanModel
+
 #: A GPU ranks the scores of so many nodes together.
 RANKED = 1 << 16
 
 
-def listed(model: Model, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+def listed(model: Ranker, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """log-probability of each edge sources[i] → targets[i]; `points` has a row per node."""
     found = [np.zeros(0, points.dtype)]
     for start in range(0, sources.size, LISTED):
@@ -43,12 +47,14 @@ def listed(model: Model, points: np.ndarray, sources: np.ndarray, targets: np.nd
 
 
 @jax.jit
-def _listed(model: Model, p: Float[Array, "pairs ambient"], q: Float[Array, "pairs ambient"]) -> Array:
+def _listed(model: Ranker, p: Float[Array, "pairs ambient"], q: Float[Array, "pairs ambient"]) -> Array:
     return pairwise.log_probs(model, p.T, q.T)
 
 
 @partial(jax.jit, static_argnames="incoming")
-def of_node(model: Model, columns: Float[Array, "ambient nodes"], node: int, incoming: bool = False) -> Array:
+def of_node(
+    model: Ranker, columns: Float[Array, "ambient nodes"], node: int, incoming: bool = False
+) -> Array:
     """log-probability of the edges from a node to every node, or (`incoming`) from every node to it."""
     one = columns[:, node][:, None]
     return pairwise.log_probs(model, columns, one) if incoming else pairwise.log_probs(model, one, columns)
@@ -70,7 +76,7 @@ def squared_distances(manifold: Manifold, columns: Float[Array, "ambient nodes"]
 
 
 def best_of_node(
-    model: Model,
+    model: Ranker,
     columns: Float[Array, "ambient nodes"],
     node: int,
     count: int,
@@ -93,7 +99,7 @@ def best_of_node(
 
 @partial(jax.jit, static_argnames=("count", "incoming"))
 def _top_of_node(
-    model: Model, columns: Float[Array, "ambient nodes"], node: int, count: int, incoming: bool
+    model: Ranker, columns: Float[Array, "ambient nodes"], node: int, count: int, incoming: bool
 ) -> tuple[Array, Array]:
     """The highest scores and their nodes: of each block, then of all; of equal ones the first."""
     scores = of_node(model, columns, node, incoming=incoming)
@@ -110,7 +116,7 @@ def best_of(scores: np.ndarray, count: int, without: np.ndarray) -> np.ndarray:
 
 
 def best_pairs(
-    model: Model,
+    model: Ranker,
     columns: Float[Array, "ambient nodes"],
     count: int,
     without: DiGraph | None,
@@ -157,7 +163,7 @@ def _places_of(
 
 
 def _tiles(
-    model: Model, p: Float[Array, "ambient sources"], q: Float[Array, "ambient targets"]
+    model: Ranker, p: Float[Array, "ambient sources"], q: Float[Array, "ambient targets"]
 ) -> Iterator[tuple[int, int, np.ndarray]]:
     """log-probabilities of all pairs: (first source, first target, scores of a tile).
 
@@ -176,7 +182,7 @@ def _tiles(
 
 
 @partial(jax.jit, static_argnames=("rows", "width"))
-def _tile(model: Model, p: Array, q: Array, i: int, j: int, rows: int, width: int) -> Array:
+def _tile(model: Ranker, p: Array, q: Array, i: int, j: int, rows: int, width: int) -> Array:
     p = jax.lax.dynamic_slice_in_dim(p, i, rows, axis=1)
     q = jax.lax.dynamic_slice_in_dim(q, j, width, axis=1)
     return pairwise.log_probs(model, p[:, :, None], q[:, None, :])

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 from timelike.evaluation import same_nodes, score_pairs
 from timelike.graph import DiGraph, checked_pairs
 from timelike.metrics import resolve_ties
-from timelike.model import Model
+from timelike.predict import Ranker
 
 #: Scores held at once, and targets scored at once for each source.
 SCORES, TARGETS = 1 << 23, 1 << 12
@@ -49,7 +49,9 @@ def _score_rows(scorer: Any, sources: np.ndarray, size: int, num_nodes: int) -> 
     """Scores of all targets of these sources, filled up to `size` rows so that one program does for all."""
     if hasattr(scorer, "points") and hasattr(scorer, "model"):
         return _all_targets(
-            getattr(scorer, "ranker", scorer.model), jnp.asarray(scorer.points), _filled(sources, size)
+            getattr(scorer, "ranker", scorer.model),
+            jnp.asarray(getattr(scorer, "table", scorer.points)),
+            _filled(sources, size),
         )
     s, t = np.repeat(sources, num_nodes), np.tile(np.arange(num_nodes, dtype=np.int32), len(sources))
     return jnp.asarray(score_pairs(scorer, s, t).reshape(len(sources), num_nodes))
@@ -57,7 +59,7 @@ def _score_rows(scorer: Any, sources: np.ndarray, size: int, num_nodes: int) -> 
 
 @jax.jit
 def _all_targets(
-    model: Model, points: Float[Array, "nodes ambient"], sources: Int[Array, "sources"]
+    model: Ranker, points: Float[Array, "nodes ambient"], sources: Int[Array, "sources"]
 ) -> Float[Array, "sources nodes"]:
     nodes, width = points.shape[0], min(TARGETS, points.shape[0])
 

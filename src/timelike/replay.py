@@ -61,7 +61,8 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
     a sweep, whose programs round otherwise, they may differ (`Replay.ends_at`).
     """
     whole_number("snapshots", count, 2)
-    config, last = Config.from_dict(embedding.info["config"]), int(embedding.info["best_epoch"])
+    config, refit = Config.from_dict(embedding.info["config"]), embedding.info.get("refit")
+    last = int(embedding.info["best_epoch"] if refit is None else refit["epochs"])
     kept = np.unique(np.linspace(0, last, count).round().astype(int))
     if len(kept) * embedding.points.size > MOST:
         most = max(2, MOST // embedding.points.size)
@@ -73,7 +74,7 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
             frames[epoch] = np.array(points)
 
     valid = trained_on.valid
-    if "refit" in embedding.info:
+    if refit is not None:
         config, valid = config.ended_at(last), None
     train(trained_on.graph, embedding.model, config, valid=valid, progress=False, on_epoch=look)
     return Replay(np.array(sorted(frames)), np.stack([frames[i] for i in sorted(frames)]))

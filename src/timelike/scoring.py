@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from timelike import metrics, predict
+from timelike.calibration import KNEES
 from timelike.checks import show
 from timelike.evaluation import LabelledPairs
 from timelike.likelihoods import Cone
 from timelike.manifolds.flat import Flat
-from timelike.model import Model
+from timelike.model import MeanModel, Model
 
 #: The score that every model has.
 LIKELIHOOD = "likelihood"
@@ -37,24 +38,28 @@ def scores_of(model: Model) -> dict[str, Model]:
     return found
 
 
-def ranker(model: Model, score: str) -> Model:
-    """The model that ranks by this score."""
+def ranker(model: Model, score: str, members: int = 1, knee: float = KNEES[0]) -> predict.Ranker:
+    """The model that ranks by this score; of several members by the mean of their log-odds."""
     known = scores_of(model)
     if score not in known:
         raise ValueError(f"score is {show(score)}; this model has {', '.join(known)}")
-    return known[score]
+    return known[score] if members == 1 else MeanModel(known[score], members, knee)
 
 
 def choose_score(
-    model: Model, points: np.ndarray, valid: LabelledPairs, by: str = "average_precision"
+    model: Model,
+    points: np.ndarray,
+    valid: LabelledPairs,
+    by: str = "average_precision",
+    members: int = 1,
 ) -> tuple[str, dict[str, float]]:
     """The score that tells these pairs apart best (the likelihood if none is better), and all that were."""
     if by not in CHOSEN_BY:
         raise ValueError(f"by is {show(by)}; it must be one of {', '.join(CHOSEN_BY)}")
     s, t, labels = (np.asarray(x) for x in valid)
     reached = {}
-    for name, other in scores_of(model).items():
-        scores = predict.listed(other, points, s, t)
+    for name in scores_of(model):
+        scores = predict.listed(ranker(model, name, members), points, s, t)
         if by == "f1":
             reached[name] = metrics.f1(scores, labels, metrics.best_f1_threshold(scores, labels))
         else:

@@ -1,7 +1,8 @@
 """A model on disk: a folder of plain files, never a pickle, replaced as a whole.
 
 - `model.json`: schema, versions, manifold, likelihood, calibration, score, and how the model was trained;
-- `points.safetensors`: the table `points`, and `history.*`, an array per column of the history;
+- `points.safetensors`: the table `points`, and `history.*`, an array per column of the history; of a model
+  with several members also `others`, the points of all but the first (schema 2; other models have 1);
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
 - `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`;
 - `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.replay`.
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
 
     from timelike.embedding import Embedding
 
-#: Written by this version; older ones are read too.
-SCHEMA = 1
+#: The latest that is read; older ones are too. A model with one member is written as the first.
+SCHEMA = 2
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
 REPLAY = "replay.safetensors"
@@ -76,7 +77,7 @@ def _load(path: Path) -> dict[str, Any]:
         score = head.get("score", LIKELIHOOD)
         ranker(model, score)
         info = _info(from_plain(head["info"]))
-    points, history = _read_points(path / POINTS, model)
+    points, others, history = _read_points(path / POINTS, model)
     names = _read_names(path / NODES, len(points))
     return {
         "model": model,
@@ -86,6 +87,7 @@ def _load(path: Path) -> dict[str, Any]:
         "info": info,
         "calibration": calibration,
         "score": score,
+        "others": others,
     }
 
 
@@ -137,10 +139,14 @@ def _write(folder: Path, embedding: Embedding) -> None:
     from safetensors.numpy import save
 
     points = np.ascontiguousarray(embedding.points)
-    embedding.model.manifold.check_points(points)
+    tables = {"points": points}
+    if embedding.others is not None:
+        tables["others"] = np.ascontiguousarray(embedding.others)
+    for table in tables.values():
+        embedding.model.manifold.check_points(table.reshape(-1, points.shape[-1]))
     head = {
         "format": FORMAT,
-        "schema": SCHEMA,
+        "schema": 1 if embedding.others is None else SCHEMA,
         "timelike": __version__,
         "manifold": struct_to_json(embedding.model.manifold, "manifold"),
         "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
@@ -150,7 +156,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
     _put(folder / MODEL, (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    _put(folder / POINTS, save({"points": points, **columns}))
+    _put(folder / POINTS, save({**tables, **columns}))
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
     _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
 
@@ -235,7 +241,7 @@ def _calibration(value: Any) -> Calibration:
     return Calibration(**value)
 
 
-def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -246,10 +252,15 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, dict[str, np.nda
             raise ValueError(f"not readable as safetensors ({error})") from None
         points = tensors.pop("points")
         model.manifold.check_points(points)
+        others = tensors.pop("others", None)
+        if others is not None:
+            if others.shape[1:] != points.shape or not len(others) or others.dtype != points.dtype:
+                raise ValueError(f"others has shape {others.shape}; it must hold tables like points")
+            model.manifold.check_points(others.reshape(-1, points.shape[1]), "others")
         for name, x in tensors.items():
             if x.ndim != 1:
                 raise ValueError(f"{name} has shape {x.shape}; it must have one number for each epoch")
-    return points, {name.removeprefix("history."): x for name, x in tensors.items()}
+    return points, others, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
 def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:

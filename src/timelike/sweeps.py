@@ -61,11 +61,13 @@ class Sweep:
 
     Each row has the settings that were varied, `status` ("finished", "stopped early" or "diverged
     in epoch n"), `best_epoch`, `loss`, and `valid_ap` and `test_ap` of that epoch; `best_test_ap`
-    is the highest over all epochs, the paper's protocol.
+    is the highest over all epochs, the paper's protocol. `runs` has the embedding of every row, if all were
+    to be kept.
     """
 
     rows: list[dict[str, Any]]
     best: Embedding
+    runs: list[Embedding] = dataclasses.field(default_factory=list)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The table by columns, ready for `pandas.DataFrame` or `polars.DataFrame`."""
@@ -82,6 +84,7 @@ def sweep(
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
     non_edges: np.ndarray | None = None,
+    keep_all: bool = False,
     memory: float = 2**31,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
@@ -90,7 +93,8 @@ def sweep(
 
     Grid names are learning_rate, anneal, init_scale, clip and every number inside the model: tau1, tau2,
     alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes, its seed
-    too; all name the same. `checkpoint` names a file to keep the runs in and to resume
+    too; all name the same. `keep_all` keeps the embeddings of all runs, such as the members of an
+    `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
     from; with several programs, a file for each.
     """
     config = Config() if config is None else config
@@ -101,6 +105,7 @@ def sweep(
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
+    runs: list[Embedding] = []
     bar = tqdm(
         total=len(chunks) * config.last_epoch,
         desc=f"{len(settings)} runs",
@@ -116,17 +121,28 @@ def sweep(
             state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
             rows += _rows(config, chunk, state, history)
             scores = _scores(plan, state, history)
-            lane = int(np.argmax(scores))
-            if best is None or scores[lane] > best[0]:
-                mine = jax.tree.map(lambda x, lane=lane: x[lane], state)
-                columns = {name: values[: mine.epoch, lane] for name, values in history.items()}
-                its_model, its_config = lanes[lane]
-                best = (
-                    float(scores[lane]),
-                    make_embedding(graph, its_model, its_config.to_dict(), plan, mine, columns),
-                )
+            first = int(np.argmax(scores))
+            wanted = range(len(chunk)) if keep_all else [first]
+            made = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
+            if best is None or scores[first] > best[0]:
+                best = (float(scores[first]), made[first])
+            runs += made.values() if keep_all else []
     assert best is not None
-    return Sweep(rows, best[1])
+    return Sweep(rows, best[1], runs)
+
+
+def _of_lane(
+    graph: DiGraph,
+    plan: Plan,
+    run: tuple[Model, Config],
+    state: State,
+    history: dict[str, np.ndarray],
+    lane: int,
+) -> Embedding:
+    """What one of the runs side by side has learned."""
+    mine = jax.tree.map(lambda x: x[lane], state)
+    columns = {name: values[: mine.epoch, lane] for name, values in history.items()}
+    return make_embedding(graph, run[0], run[1].to_dict(), plan, mine, columns)
 
 
 def _scores(plan: Plan, state: State, history: dict[str, np.ndarray]) -> np.ndarray:

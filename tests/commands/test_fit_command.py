@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from small_files import QUICK, name
+from small_files import BRIEF, QUICK, name
 
 from timelike import Embedding, store
 from timelike.commands.reading import GraphOptions, find_nodes
+from timelike.replay import Replay
 
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
     "refit",
-    *("epochs", "best_epoch", "selected_by", "valid_ap", "calibration", "seconds", "version"),
+    *("epochs", "best_epoch", "selected_by", "members", "valid_ap", "member_valid_ap"),
+    *("calibration", "seconds", "version"),
 ]
 
 
@@ -151,6 +153,19 @@ def test_validation_edges_from_a_file(fit, split):
     assert not trained_on.known.has_edges(*ends).any()
 
 
+@pytest.mark.long
+def test_members_are_kept_and_said(fit, run, tmp_path):
+    folder, found = fit("edges.tsv", "--members", 3)
+    assert (found["members"], len(found["member_valid_ap"])) == (3, 3)
+    embedding = Embedding.load(folder)
+    assert embedding.info["valid_ap"] == found["valid_ap"]
+    assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
+    code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
+    assert code == 0
+    assert "(of its members alone: 0." in out
+    assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2
+
+
 def test_what_is_wrong_with_validation_edges_is_said(run, tmp_path, split):
     lines = Path("test.tsv").read_text().splitlines()
     known = Path("edges.tsv").read_text().splitlines()[-1]
@@ -198,6 +213,8 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
         (["edges.tsv", "--out", "m", "--dim", "0"], "dim"),
         (["edges.tsv", "--out", "m", "--epochs", "0", "--geometry", "minkowski"], "epochs is 0"),
         (["edges.tsv", "--out", "m", "--seeds", "0"], "seeds is 0"),
+        (["edges.tsv", "--out", "m", "--members", "0"], "members is 0"),
+        (["edges.tsv", "--out", "m", "--members", "2", "--stream"], "--stream and --members exclude"),
         (["edges.tsv", "--out", "m", "--valid-fraction", "2"], "valid"),
         (["edges.tsv", "--out", "m", "--valid", "test.tsv", "--valid-fraction", "0.1"], "exclude each other"),
         (["edges.tsv", "--out", "m", "--valid", "stranger.tsv"], "pair 2: there is no node 'lexB'"),

@@ -1,5 +1,6 @@
 """`timelike predict`: the embedding's own rankings as tables, without known edges."""
 
+import dataclasses
 import io
 import json
 import os
@@ -10,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from timelike import Embedding, Model, store
+from timelike import Embedding, Model, ensemble, store
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 
@@ -190,3 +191,28 @@ def test_formats_say_the_same(run, tmp_path):
 def test_mistakes(arguments, says, mistake, files):
     (files / "stranger.tsv").write_text("lexA\trecA\nlexA\tlexB\n")
     assert says in mistake("predict", *arguments)
+
+
+def test_members_have_a_spread(run, fitted, tmp_path):
+    embedding, trained_on = fitted
+    moved = np.random.default_rng(0).normal(scale=0.1, size=embedding.points.shape).astype(np.float32)
+    other = dataclasses.replace(embedding, points=embedding.points + moved)
+    both = dataclasses.replace(ensemble([embedding, other]), calibration=embedding.calibration)
+    both.save(tmp_path / "model", trained_on)
+    expected = both.top_edges(7, trained_on.known)
+    out = run("predict", tmp_path / "model", "--all", "--top", 7).out
+    assert out.splitlines()[0] == "source\ttarget\tprobability\tspread"
+    same(table(out), expected)
+    np.testing.assert_allclose([row[3] for row in table(out)], [p.spread for p in expected], rtol=1e-5)
+    shown = json.loads(run("predict", tmp_path / "model", "--all", "--top", 7, "--format", "json").out)
+    assert [list(row) for row in shown] == [["source", "target", "probability", "spread"]] * 7
+    for form, reader in (("csv", pl.read_csv), ("parquet", pl.read_parquet)):
+        code, _, _ = run(
+            "predict", tmp_path / "model", "--pairs", "test.tsv", "--out", tmp_path / f"x.{form}"
+        )
+        found = reader(tmp_path / f"x.{form}")
+        assert (code, found.columns) == (0, ["source", "target", "probability", "spread"])
+        np.testing.assert_allclose(found["spread"], both.spread(*found[:, :2]), rtol=1e-4, atol=1e-7)
+    code, out, err = run("explore", tmp_path / "model", "--out", tmp_path / "page.html")
+    assert code == 0
+    assert "has 2 members; the first is shown, `timelike predict` has the mean" in err

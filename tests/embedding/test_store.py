@@ -195,8 +195,8 @@ WRONG = {
     "no text": (lambda f: (f / "model.json").write_bytes(b"\xff\xfe"), "model.json: not readable as JSON"),
     "a list": (lambda f: (f / "model.json").write_text("[]"), 'model.json: not the head.*"format" must be'),
     "newer": (
-        edit_json(lambda h: h.update(schema=2, timelike="9.0")),
-        "model.json: written with schema 2 by timelike '9.0'.*reads up to 1: upgrade",
+        edit_json(lambda h: h.update(schema=3, timelike="9.0")),
+        "model.json: written with schema 3 by timelike '9.0'.*reads up to 2: upgrade",
     ),
     "odd schema": (edit_json(lambda h: h.update(schema="1")), "model.json: \"schema\" is '1'"),
     "no schema": (edit_json(lambda h: h.pop("schema")), "model.json: there is no 'schema'"),

@@ -52,6 +52,16 @@ def test_a_model_ranked_by_another_score_is_shown_so():
     assert best == [tuple(p[:2]) for p in embedding.top_edges(5, known)]
 
 
+def test_of_several_members_the_first_is_shown(shown, answers):
+    """With its own probabilities, which are calibrated as those of the mean."""
+    one = shown[0].embedding
+    others = np.stack([one.points[::-1]])
+    many = Answers(shown[0]._replace(embedding=dataclasses.replace(one, others=others)))
+    assert many.node(7, 12) == answers.node(7, 12)
+    assert many.pair(7, 8) == answers.pair(7, 8)
+    assert many.likeliest(5) == answers.likeliest(5)
+
+
 def test_an_edge_has_both_probabilities_and_its_places(shown, answers):
     embedding, known = shown[0].embedding, shown[0].known
     edges = np.array([[3, 8], [8, 4], *known.pairs[:3]])

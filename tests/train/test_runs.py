@@ -139,12 +139,16 @@ def test_chunks_that_fit_memory_change_nothing(x64, monkeypatch):
     chunked = swept("minkowski", cores=1, memory=250)
     assert_same_rows(chunked.rows, whole.rows)
     np.testing.assert_array_equal(chunked.best.points, whole.best.points)
+    assert chunked.runs == []
 
 
 def test_seeds_are_lanes_too(x64):
-    rows = swept("minkowski", grid=None, seeds=[3, 8], cores=1).rows
-    for row in rows:
+    found = swept("minkowski", grid=None, seeds=[3, 8], cores=1, keep_all=True)
+    rows = found.rows
+    for row, kept in zip(rows, found.runs, strict=True):
         run = learn(seed=row["seed"])
+        assert kept.info["config"]["seed"] == row["seed"]
+        np.testing.assert_allclose(kept.points, run.points, rtol=0, atol=1e-10)
         np.testing.assert_allclose(row["loss"], run.history["loss"][run.info["best_epoch"] - 1], rtol=1e-10)
     assert rows[0]["loss"] != rows[1]["loss"]
 

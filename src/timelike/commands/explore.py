@@ -12,6 +12,7 @@ import tyro
 from timelike.checks import output_path
 from timelike.commands.models import ModelFolder, load
 from timelike.commands.options import optional
+from timelike.commands.printing import note
 from timelike.commands.reading import PairOptions
 from timelike.files import replacing
 
@@ -85,6 +86,10 @@ class Explore:
 
         fitted = load(path, "no known edges are shown; --graph names them")
         embedding, known = fitted.embedding, fitted.known
+        if embedding.members > 1:
+            note(
+                f"{path} has {embedding.members} members; the first is shown, `timelike predict` has the mean"
+            )
         if not len(embedding.points):
             raise ValueError(f"{path} has no nodes; there is nothing to explore")
         if self.graph is not None:

@@ -65,6 +65,9 @@ class Fit:
     """Whether to train again in the end, with the validation edges too; unless given: if they were held out
     of EDGES, and these are not more than a million."""
 
+    members: int = 1
+    """Train so many models, with other seeds: predictions are their mean, and have a spread."""
+
     resume: bool = False
     """Continue an interrupted run, kept in the folder MODEL.checkpoint until it is done."""
 
@@ -184,6 +187,7 @@ class Fit:
             settings=self._start,
             valid_fraction=fraction,
             refit=None if self.refit is None else self.refit == "yes",
+            members=self.members,
             **self.training.given,
         )
 
@@ -253,7 +257,9 @@ class Fit:
             "epochs": len(embedding.history["loss"]),
             "best_epoch": info["best_epoch"],
             "selected_by": info["selected_by"],
+            "members": embedding.members,
             "valid_ap": info.get("valid_ap"),
+            "member_valid_ap": [one["valid_ap"] for one in info.get("members", ())],
             "calibration": info.get("calibration"),
         }
 
@@ -264,7 +270,9 @@ class Fit:
         print(f"geometry       {found['reason']}")
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
         if found["valid_ap"] is not None:
-            print(f"validation AP  {found['valid_ap']:.3f}")
+            alone = ", ".join(f"{ap:.3f}" for ap in found["member_valid_ap"])
+            more = f" (of its members alone: {alone})" if alone else ""
+            print(f"validation AP  {found['valid_ap']:.3f}{more}")
         print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
         print(f"next           timelike predict {self.out} --all --top 20")
         print(f"               timelike plot {self.out} --out picture.png")

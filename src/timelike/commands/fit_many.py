@@ -44,8 +44,9 @@ def check(command: Fit) -> None:
             raise ValueError(f"{name} is for one process; leave it out, or coordinator")
     if command.refit == "yes":
         raise ValueError("refit is for one process; leave it out, or coordinator")
-    if command.training.seeds != 1:
-        raise ValueError(f"seeds is {command.training.seeds}; many processes train one")
+    for name, count in (("seeds", command.training.seeds), ("members", command.members)):
+        if count != 1:
+            raise ValueError(f"{name} is {count}; many processes train one")
 
 
 def watch_fit(command: Fit, place: Place) -> None:

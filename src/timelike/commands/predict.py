@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from timelike.embedding import Prediction
+    from timelike.embedding import Embedding
 
 Format = Literal["tsv", "csv", "parquet", "json"]
 Node = Annotated[str | None, optional("NODE")]
@@ -34,9 +34,9 @@ TOP, ROWS = 10, 1 << 16
 class Predict:
     """List the likeliest missing edges of a node or of the whole graph, or score listed pairs.
 
-    Columns: source, target, probability. Edges that the model was trained or validated on are not
-    listed, unless they are among --pairs. What --pairs and --each find is written as it is found: it may
-    be more than memory holds.
+    Columns: source, target, probability, and of a model with several members spread: the standard deviation
+    of the probability over them. Edges that the model was trained or validated on are not listed, unless they
+    are among --pairs. What --pairs and --each find is written as it is found, more than memory holds too.
 
     Example: timelike predict model --source lexA --top 5
     """
@@ -128,12 +128,16 @@ class Predict:
         elif self.each is not None:
             self._predict_each(self.each, fitted, take, kind)
         elif self.source is not None:
-            take(_table(kind, embedding.top_targets(fitted.node(self.source, "--source"), top, known)))
+            take(
+                _table(fitted, kind, embedding.top_targets(fitted.node(self.source, "--source"), top, known))
+            )
         elif self.target is not None:
-            take(_table(kind, embedding.top_sources(fitted.node(self.target, "--target"), top, known)))
+            take(
+                _table(fitted, kind, embedding.top_sources(fitted.node(self.target, "--target"), top, known))
+            )
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
-            take(_table(kind, embedding.top_edges(top, known, *ends)))
+            take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
         """The likeliest of every source, in pieces."""
@@ -143,13 +147,13 @@ class Predict:
             strangers = set(embedding.strangers(known).tolist())
             numbers = (i for i in range(len(embedding.points)) if i not in strangers)
             sources = map(embedding.name, numbers)
-        rows: list[Prediction] = []
+        rows: list[Any] = []
         for source in sources:
             rows += embedding.top_targets(source, count, known)
             if len(rows) >= ROWS:
-                take(_table(kind, rows))
+                take(_table(fitted, kind, rows))
                 rows = []
-        take(_table(kind, rows))
+        take(_table(fitted, kind, rows))
 
     def _score(self, file: str, fitted: Fitted, take: Take) -> None:
         """The pairs in their order, as they are read; or the best of them."""
@@ -162,9 +166,11 @@ class Predict:
 
         def score(pairs: np.ndarray) -> None:
             nonlocal best
-            scores = np.exp(score_pairs(embedding, pairs[:, 0], pairs[:, 1]))
+            scores = [np.exp(score_pairs(embedding, *pairs.T))]
+            scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
             ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
-            frame = pl.DataFrame({**ends, "probability": _rounded(scores)})
+            numbers = dict(zip(_numbers(embedding), map(_rounded, scores), strict=True))
+            frame = pl.DataFrame({**ends, **numbers})
             if self.top is None:
                 take(frame)
                 return
@@ -176,7 +182,7 @@ class Predict:
             take(best)
 
 
-def _table(kind: Any, rows: list[Prediction]) -> pl.DataFrame:
+def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
     """Predictions by the names of their nodes, in columns of the kind that all names have."""
     import polars as pl
 
@@ -187,8 +193,9 @@ def _table(kind: Any, rows: list[Prediction]) -> pl.DataFrame:
         named = [x if isinstance(x, str) else repr(x) for x in found] if texts else found
         return pl.Series(named, dtype=kind)
 
-    probabilities = _rounded([row.probability for row in rows])
-    return pl.DataFrame({"source": column(0), "target": column(1), "probability": probabilities})
+    numbers = enumerate(_numbers(fitted.embedding), 2)
+    scores = {name: _rounded([row[i] for row in rows]) for i, name in numbers}
+    return pl.DataFrame({"source": column(0), "target": column(1), **scores})
 
 
 def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
@@ -205,6 +212,11 @@ def _names(fitted: Fitted) -> pl.Series:
 
     columns = name_columns(fitted.embedding.names)
     return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))
+
+
+def _numbers(embedding: Embedding) -> list[str]:
+    """The columns of a table of predictions after source and target."""
+    return ["probability"] if embedding.members == 1 else ["probability", "spread"]
 
 
 def _rounded(probabilities: Any) -> pl.Series:

@@ -54,7 +54,9 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
         "epochs": len(embedding.history["loss"]),
         "best_epoch": embedding.info["best_epoch"],
         "selected_by": embedding.info["selected_by"],
+        "members": 1,
         "valid_ap": embedding.info.get("valid_ap"),
+        "member_valid_ap": [],
         "calibration": embedding.info.get("calibration"),
     }
 
@@ -69,6 +71,7 @@ def _check(fit: Fit) -> None:
         "--time": fit.reading.time is not None,
         "--nodes": fit.reading.nodes is not None,
         "--seeds": fit.training.seeds > 1,
+        "--members": fit.members > 1,
         "--refit yes": fit.refit == "yes",
     }
     for option, given in others.items():

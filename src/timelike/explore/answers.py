@@ -1,6 +1,7 @@
 """What the page may ask about a model. Nodes come and go by number; names are looked up here.
 
-All numbers are those of `Embedding`: the same programs, the same calibration, the same order.
+All numbers are those of `Embedding`: the same programs, the same calibration, the same order. Of a model with
+several members they are those of the first.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Answers:
         self._into = self.known.sources[order]
         self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
-        self._model = jax.tree.map(jnp.asarray, self.embedding.ranker)  # on the device, once
+        self._model = jax.tree.map(jnp.asarray, self.embedding.score_model)  # on the device, once
         self._coordinates = coordinate_names(self.embedding.model.manifold)
 
     # Names
@@ -220,7 +221,7 @@ class Answers:
             }
             for i in range(len(time))
         ]
-        likelihood = self.embedding.ranker.likelihood
+        likelihood = self.embedding.score_model.likelihood
         used = images if likelihood.decays_in_time else images[middle : middle + 1]
         return {"formula": likelihood.formula, "images": used}
 
@@ -231,7 +232,7 @@ class Answers:
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
         sources = np.delete(np.arange(self.picture.count), self.strangers)
-        s, t, scores = predict.best_pairs(self.embedding.ranker, self._columns, most, self.known, sources)
+        s, t, scores = predict.best_pairs(self._model, self._columns, most, self.known, sources)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
             {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}

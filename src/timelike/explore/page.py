@@ -63,7 +63,7 @@ def whole_page(models: Sequence[Shown]) -> str:
 
 def cannot_stand_alone(shown: Shown) -> str | None:
     """Why a model cannot be put into a page; None: it can."""
-    model, nodes = shown.embedding.ranker, len(shown.embedding.points)
+    model, nodes = shown.embedding.score_model, len(shown.embedding.points)
     if nodes > MOST_NODES:
         return f"{shown.title} has {nodes:,} nodes; a page of its own holds at most {MOST_NODES:,}"
     base = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
@@ -90,7 +90,7 @@ def _inside(shown: Shown) -> dict[str, Any]:
         "likeliest": answers.likeliest(),
         "strangers": answers.strangers.tolist(),
         "manifold": struct_to_json(embedding.model.manifold, "manifold"),
-        "likelihood": struct_to_json(embedding.ranker.likelihood, "likelihood"),
+        "likelihood": struct_to_json(embedding.score_model.likelihood, "likelihood"),
         "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
     }
 

@@ -30,6 +30,7 @@ def train_lanes(graph: DiGraph, lanes: Lanes, start: np.ndarray | None = None) -
     state = None
     for state, _ in _epochs(graph, lanes, start=start):  # noqa: B007
         pass
+    assert state is not None
     return np.asarray(state.best_points)
 
 

@@ -1,0 +1,233 @@
+"""What the members of a model are good for: five against one, and whether their spread tells anything.
+
+python -m experiments.members score --out OUT [--only TEXT]    # a file for each split; several may share OUT
+python -m experiments.members report --out OUT                 # results/members.json, the table, the picture
+
+Every split is fitted by `SpacetimeEmbedding(dim=10, members=5)`, as a user would, trained again with the
+validation edges, and asked about its test pairs once. A member alone is calibrated on validation by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import datetime
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike.reproduce.tables import markdown
+
+if TYPE_CHECKING:
+    from timelike.embedding import Embedding
+    from timelike.evaluation import LabelledPairs
+
+DIM, MEMBERS, BINS = 10, 5, 10
+#: Data → seeds of splits, or of graphs. The mean of log-odds was chosen by validation on others.
+DATA = {
+    "duplication-divergence": (4402, 5610, 5704, 5865, 6464, 7824),
+    "dream5:ecoli": (102, 103, 104),
+    "dream5:in-silico": (102, 103, 104),
+}
+HERE = Path(__file__).parent
+RESULTS, PICTURE = HERE / "results" / "members.json", HERE.parent / "docs" / "_static" / "members.png"
+#: What is compared: name → how it is written.
+SCORES = {"ap": "{:.1f}", "nll": "{:.3f}", "ece": "{:.1f}"}
+
+
+def score(data: str, seed: int) -> dict[str, Any]:
+    """Test scores of the members alone and together, and what the model says of every test pair."""
+    from timelike.auto import refit
+    from timelike.estimator import SpacetimeEmbedding
+    from timelike.reproduce.refit import load_split
+
+    split = load_split(data, seed, None)
+    estimator = SpacetimeEmbedding(dim=DIM, members=MEMBERS, refit=False, progress=False)
+    before = estimator.fit(split.train, valid=split.valid).embedding_
+    after = refit(before, split.train.with_edges(split.valid_edges), split.valid, progress=False)
+    alone = [
+        dataclasses.replace(after.member(i), calibration=before.member(i).calibrated(split.valid).calibration)
+        for i in range(before.members)
+    ]
+    ends = np.asarray(split.test.sources), np.asarray(split.test.targets)
+    return {
+        "geometry": estimator.geometry_,
+        "members": [_scores(one, split.test) for one in alone],
+        "together": _scores(after, split.test),
+        "labels": np.asarray(split.test.labels).astype(int).tolist(),
+        "probability": np.exp(after.log_prob_by_number(*ends)).round(5).tolist(),
+        "spread": after.spread_by_number(*ends).round(5).tolist(),
+    }
+
+
+def _scores(embedding: Embedding, pairs: LabelledPairs) -> dict[str, float]:
+    """AP and the expected error of calibration in percent, and the negative log-likelihood."""
+    from timelike import metrics
+
+    scores = embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))
+    labels = np.asarray(pairs.labels)
+    mean, share, count = metrics.calibration_curve(scores, labels, BINS)
+    return {
+        "ap": 100 * metrics.average_precision(scores, labels),
+        "nll": metrics.nll(scores, labels),
+        "ece": 100 * float(np.sum(np.abs(mean - share) * count) / count.sum()),
+    }
+
+
+def summary(data: str, splits: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over the splits of a data set; and of all their test pairs the share of errors by spread."""
+    alone = {x: [float(np.mean([one[x] for one in s["members"]])) for s in splits] for x in SCORES}
+    together = {x: [s["together"][x] for s in splits] for x in SCORES}
+    probability, spread, labels = pooled(splits)
+    wrong = (probability >= 0.5) != labels
+    third = np.searchsorted(np.quantile(spread, [1 / 3, 2 / 3]), spread)
+    low = _lower_half(probability, spread)
+    return {
+        "about": {"dataset": data, "dim": DIM, "members": MEMBERS, "splits": list(DATA[data])},
+        "geometries": [s["geometry"] for s in splits],
+        "alone": alone,
+        "together": together,
+        "pairs": len(labels),
+        "wrong_by_third_of_spread": [float(wrong[third == i].mean()) for i in range(3)],
+        "wrong_at_equal_probability": [float(wrong[low].mean()), float(wrong[~low].mean())],
+        "brier_at_equal_probability": [
+            float(np.mean((probability[half] - labels[half]) ** 2)) for half in (low, ~low)
+        ],
+    }
+
+
+def pooled(splits: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Probability, spread and truth of the test pairs of all splits."""
+    p, s, y = (np.concatenate([one[name] for one in splits]) for name in ("probability", "spread", "labels"))
+    return p, s, y.astype(bool)
+
+
+def _lower_half(probability: np.ndarray, spread: np.ndarray, groups: int = 20) -> np.ndarray:
+    """Which pairs have the lower spreads among those of about the same probability."""
+    low = np.zeros(len(spread), bool)
+    for group in np.array_split(np.argsort(probability, kind="stable"), groups):
+        low[group] = spread[group] <= np.median(spread[group])
+    return low
+
+
+def table() -> str:
+    """What is kept in the repository, as Markdown."""
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))
+    head = ["data", "splits", "AP", "NLL", "ECE", "wrong, by third of the spread"]
+    head += ["wrong at equal probability, lower and higher spread"]
+    body = []
+    for row in found:
+        sides = [
+            [form.format(np.mean(row[side][x])) for side in ("alone", "together")]
+            for x, form in SCORES.items()
+        ]
+        wrong = [
+            " / ".join(f"{100 * share:.1f}" for share in row[name]) + " %"
+            for name in ("wrong_by_third_of_spread", "wrong_at_equal_probability")
+        ]
+        about = [row["about"]["dataset"], str(len(row["about"]["splits"]))]
+        body.append([*about, *(" → ".join(pair) for pair in sides), *wrong])
+    better = {
+        x: sum(
+            a > b if x == "ap" else a < b
+            for row in found
+            for a, b in zip(row["together"][x], row["alone"][x], strict=True)
+        )
+        for x in SCORES
+    }
+    splits = sum(len(row["about"]["splits"]) for row in found)
+    said = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
+    made = found[0]["made"]
+    how = f"Made {made['date'][:10]} by `{made['command']}` on {made['device']}."
+    words = f"One member alone (the mean of the {MEMBERS}) → all together. Better of {splits} splits: {said}."
+    return f"{markdown(head, body)}\n\n{words} {how}\n"
+
+
+def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
+    """Left: do probabilities come true? Right: are errors more frequent where members differ?"""
+    from timelike.plot.curves import LEGEND, reliability
+    from timelike.plot.style import LINES, PAGE, panels, styled, write_notes
+
+    with styled():
+        figure, grid = panels(1, 2, width=PAGE, height=0.47 * PAGE)
+        left, right = grid[0]
+        left.plot([0, 1], [0, 1], color="0.7", linewidth=0.7, zorder=0)
+        for (data, some), colour in zip(splits.items(), LINES, strict=False):
+            probability, spread, labels = pooled(some)
+            style: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
+            x, y, low, high = reliability(probability, labels, BINS)
+            left.errorbar(x, y, [y - low, high - y], fmt="o-", label=data, **style)
+            wrong = (probability >= 0.5) != labels
+            tenths = np.array_split(np.argsort(spread, kind="stable"), 10)
+            right.plot(
+                [spread[part].mean() for part in tenths],
+                [wrong[part].mean() for part in tenths],
+                "o-",
+                color=colour,
+                linewidth=1,
+                markersize=3,
+            )
+        left.set(xlim=(0, 1), ylim=(0, 1), xlabel="predicted probability", ylabel="share of edges")
+        left.legend(loc="best", handlelength=1, **LEGEND)
+        right.set(xlim=(0, None), ylim=(0, None))
+        right.set(
+            xlabel="spread (mean of each tenth of the pairs)", ylabel="share of pairs predicted wrongly"
+        )
+        write_notes(
+            figure, ["test pairs of all splits, 4 non-edges to an edge; bars: Wilson's 95 % intervals"]
+        )
+        figure.savefig(file)
+
+
+def report(out: Path) -> None:
+    """Write what the documentation quotes."""
+    from timelike.machine import versions
+    from timelike.reproduce.work import PACKAGES, device
+
+    splits = {
+        data: [json.loads(_file(out, data, seed).read_text()) for seed in seeds]
+        for data, seeds in DATA.items()
+    }
+    found = [summary(data, some) for data, some in splits.items()]
+    made = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": "python -m experiments.members score --out OUT",
+        "device": device(),
+        "versions": versions(PACKAGES),
+    }
+    RESULTS.write_text("[\n" + ",\n".join(json.dumps({**row, "made": made}) for row in found) + "\n]\n")
+    draw(splits, PICTURE)
+    print(table())
+
+
+def _file(out: Path, data: str, seed: int) -> Path:
+    return out / f"{data.replace(':', '-')}-{seed}.json"
+
+
+def main() -> None:
+    """Score what is left to score, or report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("what", choices=["score", "report"])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", default="")
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.what == "report":
+        report(given.out)
+        return
+    for data, seed in ((data, seed) for data, seeds in DATA.items() for seed in seeds):
+        file = _file(given.out, data, seed)
+        if given.only not in file.name or file.exists():
+            continue
+        try:  # another process may be at it
+            os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        file.write_text(json.dumps(score(data, seed)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Several runs as one model: the mean of their log-odds, and how far they differ."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from timelike.checkpoint import Checkpointing
+from timelike.checks import instance
+from timelike.config import Config
+from timelike.embedding import Embedding
+from timelike.evaluation import LabelledPairs
+from timelike.graph import DiGraph
+from timelike.model import Model
+from timelike.sweeps import sweep
+
+
+def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
+    """One embedding whose log-odds are the mean of those of several, of one model and the same nodes.
+
+    They are best the runs of `sweep(…, seeds=5, keep_all=True)`: alike but for their seeds. History, score
+    and names are those of the first; `info["members"]` lists seed, best epoch and validation AP of each.
+    Calibrate afterwards: the mean is less sure of itself than its members.
+    """
+    for i, one in enumerate(embeddings):
+        instance(f"embeddings[{i}]", one, Embedding, "train(…), or of the runs of sweep(…, keep_all=True)")
+        first = embeddings[0]
+        if one.others is not None:
+            raise ValueError(f"embeddings[{i}] has {one.members} members; those of an ensemble have one")
+        same = one.points.shape == first.points.shape and one.names == first.names
+        if not same or repr((one.model, one.score)) != repr((first.model, first.score)):
+            what = "another model or score" if same else "other nodes"
+            raise ValueError(f"embeddings[{i}] has {what} than the first; those of an ensemble agree")
+    if len(embeddings) < 2:
+        raise ValueError(f"embeddings has {len(embeddings)}; an ensemble needs two or more")
+    about = [
+        {
+            "seed": one.info.get("config", {}).get("seed"),
+            "best_epoch": one.info.get("best_epoch"),
+            "valid_ap": one.info.get("valid_ap"),
+        }
+        for one in embeddings
+    ]
+    return dataclasses.replace(
+        embeddings[0],
+        others=np.stack([one.points for one in embeddings[1:]]),
+        info={**embeddings[0].info, "members": about},
+        calibration=None,
+    )
+
+
+def train_members(
+    graph: DiGraph,
+    model: Model,
+    config: Config,
+    seeds: Iterable[int],
+    valid: LabelledPairs | None = None,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
+    progress: bool | None = None,
+) -> list[Embedding]:
+    """Runs that differ by their seeds, in one program; without those that diverged.
+
+    Members share their model, so its numbers are not learned any more.
+    """
+    fixed = dataclasses.replace(config, learn=())
+    found = sweep(
+        graph, model, fixed, seeds=seeds, valid=valid, keep_all=True, checkpoint=checkpoint, progress=progress
+    )
+    rows = zip(found.rows, found.runs, strict=True)
+    return [run for row, run in rows if not row["status"].startswith("diverged")]
+
+
+__all__ = ["ensemble", "train_members"]
