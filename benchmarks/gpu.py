@@ -20,6 +20,7 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
+from timelike.planning import KEPT
 from timelike.predict import best_of, best_of_node, of_node
 from timelike.sampling import Negatives
 from timelike.training import make_numbers, prepare
@@ -91,7 +92,9 @@ def ends(drawn: str, nodes: int, count: int) -> np.ndarray:
     return (rank * 2654435761 % nodes).astype(np.int32)  # hubs lie anywhere
 
 
-def table(dims: list[int], nodes: int, batch: int, steps: int, optimizers: list[str]) -> list[dict]:
+def table(
+    dims: list[int], nodes: int, batch: int, steps: int, optimizers: list[str], tables: str
+) -> list[dict]:
     """The floor: every row of a batch, repetitions counted, and its state read once and written once."""
     speed, rows = bandwidth(), []
     negatives = {"uniform": Negatives(uniform=4), "degree": Negatives(degree=4)}
@@ -99,10 +102,12 @@ def table(dims: list[int], nodes: int, batch: int, steps: int, optimizers: list[
         graph = DiGraph.from_arrays(*ends(drawn, nodes, batch * steps), nodes)
         for dim in dims:
             for optimizer in optimizers:
-                tables = {"sgd": 1, "adam": 3}[optimizer]
-                config = Config(batch_size=batch, optimizer=optimizer, negatives=negatives[kind])
+                count = {"sgd": 1, "adam": 3}[optimizer]
+                config = Config(
+                    batch_size=batch, optimizer=optimizer, negatives=negatives[kind], tables=tables
+                )
                 median, compiled = seconds_per_epoch(graph, dim, config, 3)
-                touched = 10 * graph.num_edges * dim * 4 * tables * 2  # 2 + 2·4 nodes per positive
+                touched = 10 * graph.num_edges * dim * KEPT[tables] * count * 2  # 2 + 2·4 nodes per positive
                 rows.append(
                     {
                         "nodes": nodes,
@@ -111,6 +116,7 @@ def table(dims: list[int], nodes: int, batch: int, steps: int, optimizers: list[
                         "dim": dim,
                         "batch": batch,
                         "optimizer": optimizer,
+                        "tables": tables,
                         "s_per_epoch": median,
                         "us_per_step": 1e6 * median * batch / graph.num_edges,
                         "pairs_per_s": 5 * graph.num_edges / median,
@@ -152,12 +158,13 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=10**7)
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--optimizer", nargs="+", default=["sgd", "adam"], choices=["sgd", "adam"])
+    parser.add_argument("--tables", default="float32", choices=list(KEPT))
     parser.add_argument("--out")
     a = parser.parse_args()
     if a.what == "wordnet":
         rows = wordnet(a.edges, a.batch, a.dim)
     elif a.what == "table":
-        rows = table(a.dim, a.nodes, a.batch[0], a.steps, a.optimizer)
+        rows = table(a.dim, a.nodes, a.batch[0], a.steps, a.optimizer, a.tables)
     else:
         rows = top(a.dim[0], a.nodes)
     if a.out:

@@ -26,6 +26,7 @@ from timelike.manifolds import Minkowski
 from timelike.model import Model
 from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
 from timelike.shuffle import scramble
+from timelike.storage import STORAGES
 from timelike.streaming import PartTable, Stream
 from timelike.training import _initial, make_numbers, prepare
 
@@ -60,10 +61,12 @@ def write(folder: Path, nodes: int, parts: int, count: int) -> None:
     (folder / HEAD).write_text(json.dumps(about))
 
 
-def measure(folder: Path, dim: int, batch: int, epochs: int, seconds: float) -> dict:
+def measure(folder: Path, dim: int, batch: int, epochs: int, seconds: float, tables: str) -> dict:
     shards = EdgeShards(folder)
     model = Model(Minkowski(dim), TripleFermiDirac(0.05, 0.05, 0.075))
-    config = Config(epochs=epochs, batch_size=batch, optimizer="adam", learning_rate=0.01, burn_in=1)
+    config = Config(
+        epochs=epochs, batch_size=batch, optimizer="adam", learning_rate=0.01, burn_in=1, tables=tables
+    )
     begin = time.perf_counter()
     plan, data = prepare(shards, model, config, None, None, None, alone=True)
     stream, numbers = Stream(plan, shards), make_numbers(model, config)
@@ -114,6 +117,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=200_000)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=600, help="begin no epoch after this many")
+    parser.add_argument("--tables", default="float32", choices=STORAGES)
     parser.add_argument("--folder", help="where to keep the parts; used again if they are there")
     parser.add_argument("--out")
     a = parser.parse_args()
@@ -124,7 +128,7 @@ def main() -> None:
             folder.mkdir(exist_ok=True)
             write(folder, a.nodes, a.parts, a.per_part)
         found = {"write_s": time.perf_counter() - begin}
-        found |= measure(folder, a.dim, a.batch, a.epochs, a.seconds)
+        found |= measure(folder, a.dim, a.batch, a.epochs, a.seconds, a.tables)
     print(json.dumps(found, indent=1))
     if a.out:
         Path(a.out).write_text(json.dumps(found, indent=1))

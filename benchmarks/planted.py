@@ -17,6 +17,7 @@ import numpy as np
 
 import timelike as tl
 from timelike import metrics, predict
+from timelike.storage import STORAGES
 
 
 def hold_out(graph: tl.DiGraph, count: int) -> tuple[tl.DiGraph, tl.LabelledPairs, tl.LabelledPairs]:
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=80)
     parser.add_argument("--batch", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=0.01)
+    parser.add_argument("--tables", nargs="+", default=["float32"], choices=STORAGES)
     parser.add_argument("--seconds", type=float, default=600, help="begin no training after this many")
     parser.add_argument("--out")
     a = parser.parse_args()
@@ -57,7 +59,7 @@ def main() -> None:
     found = {"graph": repr(made.graph), "planted_ap": ap(made.model, made.points, test)}
     found |= {"make_s": time.perf_counter() - began, "device": jax.devices()[0].device_kind, "runs": []}
     print(found, flush=True)
-    for dim, tau1, negatives in itertools.product(a.dim, a.tau1, a.negatives):
+    for dim, tau1, negatives, tables in itertools.product(a.dim, a.tau1, a.negatives, a.tables):
         if time.perf_counter() - began > a.seconds:
             break
         likelihood = tl.likelihoods.TripleFermiDirac(tau1, 0.05, a.alpha)
@@ -69,6 +71,7 @@ def main() -> None:
             burn_in=1,
             optimizer="adam",
             negatives=tl.Negatives(uniform=negatives),
+            tables=tables,
         )
         start = time.perf_counter()
         embedding = tl.train(train, model, config, valid=valid, progress=False)
@@ -78,6 +81,7 @@ def main() -> None:
             "epochs": a.epochs,
             "batch": a.batch,
             "rate": a.rate,
+            "tables": tables,
         }
         run |= {"train_s": time.perf_counter() - start, "best_epoch": embedding.info["best_epoch"]}
         run |= {"ap": ap(embedding.model, embedding.points, test)}

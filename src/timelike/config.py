@@ -9,8 +9,9 @@ from typing import Any
 
 from timelike.checks import positive_number, whole_number
 from timelike.engine import Plan
-from timelike.optimizers import OPTIMIZERS
+from timelike.optimizers import DENSE, OPTIMIZERS
 from timelike.sampling import Negatives
+from timelike.storage import STORAGES
 
 SELECTIONS = ("valid", "test", "last")
 
@@ -50,6 +51,8 @@ class Config:
     patience: int | None = None
     #: End after this epoch, with the learning rate of all `epochs`; None: run them all.
     until: int | None = None
+    #: What points and the optimiser's moments are kept in: "float32", or half of it: "bfloat16", "float16".
+    tables: str = "float32"
     #: Numbers of the model to learn with the points: "tau1", "alpha", "circumference", …
     learn: tuple[str, ...] = ()
     #: All randomness comes from this number.
@@ -64,11 +67,13 @@ class Config:
         for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
-        for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS)):
+        for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS), ("tables", STORAGES)):
             if getattr(self, name) not in allowed:
                 raise ValueError(
                     f"Config: {name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
                 )
+        if self.tables != "float32" and self.optimizer in DENSE:
+            raise ValueError(f"Config: tables is {self.tables!r}; {self.optimizer} takes float32 only")
         if isinstance(self.learn, str):
             raise TypeError(f"Config: learn is {self.learn!r}; it must be a list of names")
         object.__setattr__(self, "learn", tuple(self.learn))
@@ -99,6 +104,7 @@ class Config:
             optimizer=self.optimizer,
             select=select,
             learn=self.learn,
+            tables=self.tables,
         )
 
     def to_dict(self) -> dict[str, Any]:

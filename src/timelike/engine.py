@@ -26,6 +26,7 @@ from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, sched
 from timelike.sampling import EdgeTable, Negatives, draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import take_fused_step, take_step
+from timelike.storage import MOMENTS, STORAGES, narrow, wide
 from timelike.tables import first_entries
 
 #: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
@@ -35,6 +36,9 @@ PAIRS_PER_BLOCK = 1 << 16
 #: A step on at most this many rows is short: it is worth looking up in advance which of them are the
 #: same node; and in an epoch of many such steps, taking two in every turn of the loop.
 SHORT_STEP, MANY_STEPS = 48, 256
+
+#: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
+DRAWN = 1 << 14
 
 #: How many nodes with non-finite points are named when a run diverges.
 NAMED_CULPRITS = 3
@@ -49,6 +53,8 @@ class Plan:
     optimizer: str
     select: str
     learn: tuple[str, ...]
+    #: How points and moments lie in memory: see `timelike.storage`.
+    tables: str = "float32"
     #: Whether steps are taken by the kernels of `timelike.fused`.
     fused: bool = False
 
@@ -120,25 +126,38 @@ class Report(NamedTuple):
 
 def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
-    points = init_points(numbers, num_nodes)
+    points = init_points(plan, numbers, num_nodes, together=None if plan.tables == "float32" else DRAWN)
     reals = reals_of(numbers.model, plan.learn)
     return State(
         points=points,
-        optimizer=plan.transformation().init(points),
+        optimizer=init_moments(plan, points),
         learned=Learned.start(reals),
         epoch=jnp.zeros((), jnp.int32),
         best_points=points,
         best_reals=reals,
-        best_score=jnp.full((), -jnp.inf, points.dtype),
+        best_score=jnp.full((), -jnp.inf, numbers.learning_rate.dtype),
         best_epoch=jnp.zeros((), jnp.int32),
         alive=jnp.ones((), bool),
     )
 
 
-def init_points(numbers: Numbers, num_nodes: int) -> Float[Array, "nodes ambient"]:
-    """Points in a small patch around the origin, each from a key of its own."""
+def init_points(
+    plan: Plan, numbers: Numbers, num_nodes: int, together: int | None = None
+) -> Float[Array, "nodes ambient"]:
+    """Points in a small patch around the origin, each from a key of its own; all or so many together."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
-    return jax.vmap(lambda key: numbers.model.manifold.init(key, numbers.init_scale))(keys)
+
+    def draw(key: Array) -> Array:
+        return narrow(numbers.model.manifold.init(key, numbers.init_scale), STORAGES[plan.tables])
+
+    return jax.vmap(draw)(keys) if together is None else jax.lax.map(draw, keys, batch_size=together)
+
+
+def init_moments(plan: Plan, points: Float[Array, "nodes ambient"]) -> Any:
+    """A fresh optimiser for these points."""
+    return plan.transformation().init(
+        points if MOMENTS[plan.tables] is None else points.astype(MOMENTS[plan.tables])
+    )
 
 
 def compiled(epoch: Callable, donated: int = 2) -> Any:
@@ -181,7 +200,7 @@ def end_epoch(
 ) -> tuple[State, Report]:
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
-    finite = jnp.isfinite(points).all(axis=1)
+    finite = jnp.isfinite(wide(points)).all(axis=1)
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
     report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))
@@ -257,7 +276,7 @@ Carry = tuple[Any, Any, Learned, Array]
 def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
-            return jnp.full((), jnp.nan, points.dtype)
+            return jnp.full((), jnp.nan, tally.loss.dtype)
         scores = log_probs(model, points, pairs.sources, pairs.targets)
         return average_precision_on_device(scores, pairs.labels)
 
@@ -266,8 +285,8 @@ def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array,
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,
-        saturated=tally.saturated / (float(pairs) - left_out.astype(points.dtype)),
-        off_surface=jnp.max(jax.vmap(model.manifold.residual)(points)),
+        saturated=tally.saturated / (float(pairs) - left_out.astype(tally.loss.dtype)),
+        off_surface=jnp.max(jax.vmap(model.manifold.residual)(wide(points))),
         rejected=tally.rejected,
         left_out=left_out,
         valid_ap=score(data.valid),
@@ -317,7 +336,7 @@ def _sweep_edges(
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
     batch, blocks, per_block, short, unroll = Blocks.of(plan, shuffle.size)
-    dtype = carry[0].dtype
+    dtype = step.learning_rate.dtype
     factors = plan.negatives.factors.astype(dtype)[:, None]
     take = partial(take_step, plan, model, step)
     if plan.fused:

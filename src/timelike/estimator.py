@@ -57,6 +57,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     one program: the best by validation is kept
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4, of the kind
                     that those of validation are
+    tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
+                    "float16", see `timelike.storage`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     members         how many runs the probabilities are the mean of: the one that was chosen, and others of
                     its settings with the seeds after its own. From 2 on predictions have a spread
@@ -85,6 +87,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         learning_rate: float | None = None,
         negatives: int | Negatives | None = None,
+        tables: str | None = None,
         seed: int = 0,
         seeds: int = 1,
         members: int = 1,
@@ -102,6 +105,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.negatives = negatives
+        self.tables = tables
         self.seed = seed
         self.seeds = seeds
         self.members = members
@@ -338,6 +342,7 @@ def recipe_of(
         "batch_size": estimator.batch_size,
         "learning_rate": estimator.learning_rate,
         "negatives": kinds,
+        "tables": estimator.tables,
         "seed": estimator.seed,
     }
     return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})

@@ -15,6 +15,7 @@ from timelike import metrics
 from timelike.checks import instance, show
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
+from timelike.storage import wide
 
 if TYPE_CHECKING:
     from timelike.splits import Split
@@ -65,7 +66,7 @@ def log_probs(
     model: Model, points: Float[Array, "nodes ambient"], sources: Array, targets: Array
 ) -> Float[Array, "pairs"]:
     """log-probability of each listed edge."""
-    return jax.vmap(model.log_prob)(points[sources], points[targets])
+    return jax.vmap(model.log_prob)(wide(points[sources]), wide(points[targets]))
 
 
 def average_precision_on_device(

@@ -184,7 +184,7 @@ def check_header(file: Path) -> None:
 
 
 def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:
-    """Write a table as text, in pieces, so that `| head` ends it early.
+    """Write a table as text, in pieces.
 
     By our own hands: where the disk is full polars before 1.44 loses the last rows and says nothing.
     """

@@ -193,5 +193,5 @@ def _move(
     _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
     slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
     rows = rows if own.shape[0] < points.shape[0] else points
-    rows, new_state, _ = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
-    return put_rows(points, own, rows), put_state(state, own, new_state), slots
+    rows, new_state, norms = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
+    return put_rows(points, own, rows, norms), put_state(state, own, new_state, norms), slots

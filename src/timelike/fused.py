@@ -25,6 +25,7 @@ from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import difference, log1mexp
 from timelike.optimizers import MAX_STEP, Step, shorten
+from timelike.storage import narrow, wide
 from timelike.tables import COPIES, HUBS, get_rows, set_rows
 
 Nodes = Int[Array, "entries"]
@@ -40,8 +41,8 @@ TILE = {16: 512, 1024: 1024}
 LONG_TILE = {16: 1024, 1024: 2048}
 #: Threads in a block, in units of 32.
 WARPS = 4
-#: Rows begin where the memory's shortest requests do, so many numbers apart.
-REQUEST = 8
+#: Rows begin where the memory's shortest requests do, so many bytes apart.
+REQUEST = 32
 
 
 def fits(model: Model, dense: bool) -> bool:
@@ -66,7 +67,7 @@ def no_slots(nodes: int) -> Slots:
 def pack(points: Table, state: Any) -> tuple[Packed, Any]:
     """Points and the tables of an optimiser state side by side, and that state with empty tables."""
     tables = [points, *(x for x in jax.tree.leaves(state) if x.ndim == 2)]
-    padding = -len(tables) * points.shape[1] % REQUEST
+    padding = -len(tables) * points.shape[1] % (REQUEST // points.dtype.itemsize)
     packed = jnp.concatenate([*tables, jnp.zeros((len(points), padding), points.dtype)], axis=1)
     return packed, jax.tree.map(lambda x: x[:0] if x.ndim == 2 else x, state)
 
@@ -287,7 +288,7 @@ def _move_kernel(
     tangents = shorten(jnp.sqrt(jnp.sum(tangents * tangents, axis=1)), MAX_STEP)[:, None] * tangents
     moved = [x for x, table in zip(jax.tree.leaves(moved), is_table, strict=True) if table]
     for part, values in enumerate([points + tangents, *moved]):
-        tile.store(packed, rows, values, some, part)
+        tile.store(packed, rows, narrow(values, packed.dtype, norm[:, None]), some, part)
     triton.store(norms.at[entries], jnp.where(some, norm, jnp.nan), mask=inside)
 
 
@@ -315,7 +316,7 @@ class _Tile:
     def load(self, table: Any, rows: Array, some: Array, part: int = 0) -> Array:
         """Some rows of a table, or of one of those side by side in it; the others 0."""
         place = table.at[rows[:, None], part * self.dim + self.axis]
-        return triton.load(place, mask=self._mask(some), other=0.0)
+        return wide(triton.load(place, mask=self._mask(some), other=0))
 
     def store(self, table: Any, rows: Array, values: Array, some: Array, part: int = 0) -> None:
         """Write some rows."""

@@ -16,8 +16,10 @@ from typing import Any
 from timelike.checks import show, whole_number
 from timelike.many.buckets import usual, with_room
 
-#: Bytes of a coordinate, and of the number of a node or an edge.
+#: Bytes of a number that is computed with, and of that of a node or an edge.
 WORD = 4
+#: Bytes of a coordinate where it is kept: see `timelike.storage`.
+KEPT = {"float32": 4, "bfloat16": 2, "float16": 2}
 #: Tables like that of the points that each optimiser keeps.
 MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2}
 #: How often the rows of a step are in memory, besides their moments.
@@ -42,13 +44,16 @@ class Work:
     batch_size: int = 4096
     epochs: int = 10
     validated: bool = False
+    tables: str = "float32"
 
     def __post_init__(self) -> None:
         for name in ("nodes", "edges", "ambient", "batch_size", "epochs"):
             whole_number(name, getattr(self, name), 1)
         whole_number("negatives", self.negatives, 0)
-        if self.optimizer not in MOMENTS:
-            raise ValueError(f"optimizer is {show(self.optimizer)}; it must be one of {', '.join(MOMENTS)}")
+        for name, known in (("optimizer", MOMENTS), ("tables", KEPT)):
+            if getattr(self, name) not in known:
+                given = show(getattr(self, name))
+                raise ValueError(f"{name} is {given}; it must be one of {', '.join(known)}")
 
     @property
     def pairs(self) -> int:
@@ -69,7 +74,7 @@ class Work:
         """Points and optimiser state; what `train` keeps in case an epoch fails; the best epoch so far."""
         tables = 1 + MOMENTS[self.optimizer]
         tables = 2 * tables + 1 if processes == 1 else tables + self.validated
-        return WORD * (tables * self.ambient + 2)  # and a slot and the start of a row
+        return KEPT[self.tables] * tables * self.ambient + 2 * WORD  # a slot and the start of a row
 
     def bytes_per_edge(self, processes: int = 1) -> int:
         """Source and target as they were read, and again on the device; there only targets if spread."""
@@ -95,7 +100,8 @@ class Work:
         steps = max(1, PAIRS_PER_BLOCK // (self.batch_size * self.pairs))
         deviations = math.sqrt(2 * math.log(processes**2 * steps))  # of the largest bucket of a block
         mean = rows / processes
-        row = with_room(math.ceil(mean + deviations * math.sqrt(mean))) * WORD * (1 + 2 * self.ambient)
+        row = with_room(math.ceil(mean + deviations * math.sqrt(mean)))
+        row *= WORD + (KEPT[self.tables] + WORD) * self.ambient
         edge = usual(steps * mine, processes) * 3 * WORD
         negative = usual(self.negatives * steps * mine, processes) * (2 * WORD + 1)
         return (processes - 1) * (row + (edge + negative) // steps)

@@ -13,6 +13,7 @@ from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step, update_rows
+from timelike.storage import wide
 from timelike.tables import get_rows, get_state, put_rows, put_state, sum_by_node, sum_repeated
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) 
     """
     points, optimizer, learned, slots = carry
     nodes, weights, first = batch
-    rows = get_rows(points, nodes)
+    rows = wide(get_rows(points, nodes))
     if plan.learn:
         model, learned = _learn(model, step, learned, weights, rows)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
@@ -55,11 +56,11 @@ def move_rows(
     """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
     points, optimizer, slots = tables
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
-    rows = rows if own.shape[0] < points.shape[0] else points
+    rows = rows if own.shape[0] < points.shape[0] else wide(points)
     new_rows, new_state, norms = update_rows(
         manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    tables = (put_rows(points, own, new_rows), put_state(optimizer, own, new_state), slots)
+    tables = (put_rows(points, own, new_rows, norms), put_state(optimizer, own, new_state, norms), slots)
     return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
 
 
@@ -78,7 +79,7 @@ def take_fused_step(
     packed, optimizer, learned, slots = carry
     nodes, weights, _ = batch
     if plan.learn:
-        rows = get_rows(packed, nodes)[:, : model.manifold.ambient_dim]
+        rows = wide(get_rows(packed, nodes)[:, : model.manifold.ambient_dim])
         model, learned = _learn(model, step, learned, weights, rows)
     packed, optimizer, slots, log_likelihoods, norms = fused.step(
         model, plan.transformation(), step, places, packed, optimizer, slots, nodes, weights

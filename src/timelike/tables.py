@@ -15,6 +15,8 @@ import numpy as np
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int
 
+from timelike.storage import narrow, wide
+
 Rows = Int[Array, "rows"]
 Table = Array
 
@@ -151,16 +153,22 @@ def sum_by_node(
 
 def get_state(state: Any, own: Int[Array, "own"]) -> Any:
     """The optimiser state of the rows that `sum_repeated` found: tables are indexed, counters are shared."""
-    return jax.tree.map(lambda x: get_rows(x, own) if x.ndim == 2 and own.shape[0] < len(x) else x, state)
+
+    def get(x: Array) -> Array:
+        some = x.ndim == 2 and own.shape[0] < len(x)
+        return wide(get_rows(x, own) if some else x)
+
+    return jax.tree.map(get, state)
 
 
-def put_state(state: Any, own: Int[Array, "own"], new: Any) -> Any:
+def put_state(state: Any, own: Int[Array, "own"], new: Any, salt: Float[Array, "own"]) -> Any:
     """The optimiser state with these rows replaced."""
-    return jax.tree.map(lambda x, y: put_rows(x, own, y) if x.ndim == 2 else y, state, new)
+    return jax.tree.map(lambda x, y: put_rows(x, own, y, salt) if x.ndim == 2 else y, state, new)
 
 
-def put_rows(table: Table, own: Int[Array, "own"], values: Array) -> Table:
-    """The table with the rows that `sum_repeated` found replaced."""
+def put_rows(table: Table, own: Int[Array, "own"], values: Array, salt: Float[Array, "own"]) -> Table:
+    """The table with the rows that `sum_repeated` found replaced; for `salt` see `storage.narrow`."""
+    values = narrow(values, table.dtype, salt[:, None])
     if own.shape[0] < table.shape[0]:
         return set_rows(table, own, values)
     return jnp.where((own < table.shape[0])[:, None], values, table)

@@ -27,6 +27,7 @@ from timelike.model import Model
 from timelike.sampling import EdgeTable
 from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
+from timelike.storage import check_storage, narrow, wide
 from timelike.streaming import Stream
 
 SELECTED_BY = {
@@ -102,7 +103,7 @@ def train(
 
     epoch_of = Stream(plan, graph, non_edges) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
-        on_epoch(len(history), np.asarray(state.points))
+        on_epoch(len(history), np.asarray(wide(state.points)))
     bar = tqdm(
         total=config.last_epoch,
         initial=len(history),
@@ -118,7 +119,7 @@ def train(
             history.append(jax.device_get(report))
             _show(bar, graph, history)
             if on_epoch is not None:
-                on_epoch(len(history), np.asarray(state.points))
+                on_epoch(len(history), np.asarray(wide(state.points)))
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
@@ -153,6 +154,7 @@ def prepare(
     for name in config.learn:
         if name not in numbers_of(model):
             raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers_of(model))}")
+    check_storage(config.tables, model.manifold)
     if graph.num_edges == 0:
         raise ValueError(f"{graph} has no edges to learn from")
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
@@ -174,7 +176,7 @@ def _fuse(plan: Plan, model: Model) -> Plan:
         return plan
     from timelike.fused import fits
 
-    return dataclasses.replace(plan, fused=fits(model, plan.dense))
+    return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
@@ -216,7 +218,7 @@ def started(state: State, model: Model, start: np.ndarray) -> State:
     model.manifold.check_points(start, "start")
     if start.shape != state.points.shape:
         raise ValueError(f"start has {len(start)} points; there are {len(state.points)} nodes")
-    points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
+    points, best = (narrow(jnp.array(start, state.best_score.dtype), state.points.dtype) for _ in range(2))
     return state._replace(points=points, best_points=best)
 
 
@@ -265,7 +267,7 @@ def make_embedding(
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
             info[name] = float(columns[name][best - 1])
-    return Embedding(model, np.asarray(state.best_points), graph.names, columns, info)
+    return Embedding(model, np.asarray(wide(state.best_points)), graph.names, columns, info)
 
 
 def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:

@@ -18,6 +18,7 @@ from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
 from timelike.settings import PRESETS
+from timelike.storage import STORAGES
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,7 @@ from timelike.settings import PRESETS
         (options.Geometry, [*MANIFOLDS, *MODELS]),
         (options.Likelihood, LIKELIHOODS),
         (options.Preset, PRESETS),
+        (options.Storage, STORAGES),
         (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
         (export.Format, FORMATS),

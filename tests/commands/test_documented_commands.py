@@ -51,7 +51,7 @@ def test_what_is_to_be_installed_can_be():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     text = "".join(page.read_text("utf-8") for page in (ROOT / "README.md", ROOT / "docs" / "tutorial.md"))
     lines = [line.partition("#")[0].strip() for line in text.splitlines() if line.startswith("pip install")]
-    assert len(lines) == 2
+    assert len(lines) == 3
     for line in lines:
         assert re.fullmatch(r'pip install "\.\[(\w+)\]"', line)[1] in extras
 

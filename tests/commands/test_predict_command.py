@@ -3,13 +3,17 @@
 import dataclasses
 import io
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
-from timelike import Embedding, ensemble, store
+from timelike import Embedding, Model, ensemble, store
+from timelike.likelihoods import TripleFermiDirac
+from timelike.manifolds import Minkowski
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +58,72 @@ def test_all_edges_between_listed_nodes(run, fitted, tmp_path):
     code, _, err = run("predict", "model", "--all", "--targets", tmp_path / "typo.txt")
     assert code == 2
     assert "typo.txt: there is no node 'lexB'" in err
+
+
+def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("timelike.commands.predict.ROWS", 7)  # many pieces
+    embedding, trained_on = fitted
+    strangers = embedding.strangers(trained_on.known)
+    nodes = [embedding.name(i) for i in range(len(embedding.points)) if i not in strangers]
+    expected = [row for node in nodes for row in embedding.top_targets(node, 3, trained_on.known)]
+    for form, reader in {"parquet": pl.read_parquet, "json": pl.read_json, "csv": pl.read_csv}.items():
+        file = tmp_path / f"each.{form}"
+        assert run("predict", "model", "--each", 3, "--out", file)[:2] == (0, "")
+        same(reader(file).rows(), expected)
+    (tmp_path / "two.txt").write_text("recA\nlexA\n")
+    _, out, _ = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
+    same(
+        table(out),
+        [row for node in ("recA", "lexA") for row in embedding.top_targets(node, 2, trained_on.known)],
+    )
+
+
+def test_what_stops_in_between_leaves_no_file(run, tmp_path):
+    (tmp_path / "old.parquet").write_bytes(b"old")
+    rows = ["lexA\trecA"] * 300_000 + ["lexA\tlexB"]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows))
+    code, _, err = run(
+        "predict", "model", "--pairs", tmp_path / "pairs.tsv", "--out", tmp_path / "old.parquet"
+    )
+    assert code == 2
+    assert "pair 300001: there is no node 'lexB'" in err
+    assert (tmp_path / "old.parquet").read_bytes() == b"old"
+    assert {file.name for file in tmp_path.iterdir()} == {"old.parquet", "pairs.tsv"}
+
+
+PEAK = """
+import resource, sys
+from timelike.cli import main
+main(["predict", "model", "--pairs", sys.argv[1], "--out", sys.argv[2]])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is in other units elsewhere")
+def test_predictions_that_do_not_fit_are_streamed(tmp_path):
+    """Twelve times as many pairs take little more memory: less than a third of the table that is written."""
+    rng = np.random.default_rng(0)
+    model = Model(Minkowski(3), TripleFermiDirac())
+    points = rng.normal(size=(1000, 3)).astype(np.float32)
+    Embedding(model, points, None, {}, {}).save(tmp_path / "model")
+    peaks, rows = [], [2**20, 12 * 2**20]
+    for count in rows:
+        ends = rng.integers(0, 1000, (2, count), dtype=np.int32)
+        pl.DataFrame({"s": ends[0], "t": ends[1]}).write_parquet(tmp_path / "pairs.parquet")
+        out = tmp_path / f"{count}.parquet"
+        command = [sys.executable, "-c", PEAK, tmp_path / "pairs.parquet", out]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=400
+        )
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout))
+        assert pl.scan_parquet(out).select(pl.len()).collect().item() == count
+    print(f"peak memory {peaks} MiB")
+    table = 20 * rows[1] / 2**20  # two numbers of 8 bytes and one of 4 in a row
+    assert peaks[1] - peaks[0] < table / 3
+    assert pl.scan_parquet(out).head(3).collect()["source"].to_list() == ends[0][:3].tolist()
 
 
 def test_known_edges_are_left_out(run, split):
@@ -107,6 +177,8 @@ def test_formats_say_the_same(run, tmp_path):
         (["model", "--source", "lexB"], "--source: there is no node 'lexB'; the nearest names are lexA"),
         (["model", "--target", "rec"], "recA"),
         (["model", "--all", "--top", "0"], "--top is 0"),
+        (["model", "--each", "0"], "--each is 0"),
+        (["model", "--each", "2", "--top", "3"], "--top and --each exclude each other"),
         (["model", "--all", "--out", "x.xls"], "tsv, csv, parquet, json"),
         (["model", "--all", "--out", "no/x.csv"], "there is no folder no"),
         (["model", "--pairs", "nothing.tsv"], "nothing.tsv"),

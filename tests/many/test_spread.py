@@ -10,7 +10,7 @@ import timelike as tl
 from timelike.cli import main
 from timelike.many.buckets import usual, with_room
 from timelike.many.dealing import dealt, places
-from timelike.many.processes import Place
+from timelike.many.processes import LOST, Place, losing
 from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
 from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
@@ -31,6 +31,16 @@ def test_one_process_learns_what_train_does():
     np.testing.assert_allclose(found.points, points, atol=1e-6)
     np.testing.assert_allclose(found.history["loss"], history["loss"], rtol=1e-6)
     assert found.info["valid_ap"] == pytest.approx(max(history["valid_ap"]), abs=1e-6)
+
+
+@pytest.mark.long
+def test_one_process_learns_in_16_bits_what_train_does():
+    """But for a few rows whose sums differ in the last bit, and are rounded the other way."""
+    found = train(dealt(split_of().train), MODEL, config_of(epochs=2, tables="bfloat16"), progress=False)
+    points, history = by_one(epochs=2, tables="bfloat16")
+    assert found.points.dtype == np.float32
+    assert np.abs(found.points - points).mean() < 0.01
+    np.testing.assert_allclose(found.history["loss"], history["loss"], rtol=1e-3)
 
 
 @pytest.mark.parametrize("kinds", [KINDS, tl.Negatives(hub=3, reversed=1), tl.Negatives(uniform=1)])
@@ -67,6 +77,14 @@ def test_what_many_processes_cannot_do_is_said():
         train(graph, MODEL, config_of(optimizer="dense-adam"))
 
 
+def test_more_edges_than_there_are_numbers(monkeypatch):
+    graph = dealt(split_of().train)
+    monkeypatch.setattr("timelike.many.shards.MOST_EDGES", graph.num_edges - 1)
+    said = f"there are {graph.num_edges} edges; many processes take at most {graph.num_edges - 1}"
+    with pytest.raises(ValueError, match=rf"{said}.* stream them in one process \(--stream\)"):
+        train(graph, MODEL, config_of())
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -97,6 +115,18 @@ def test_mistakes_on_the_command_line(options, said, tmp_path, capsys):
         main(["fit", "edges.tsv", "--out", str(tmp_path / "model"), *options])
     assert stop.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError])
+def test_an_exchange_that_fails_is_a_loss_whatever_the_class_of_the_error(kind, monkeypatch, capfd):
+    codes = []
+    monkeypatch.setattr("os._exit", codes.append)
+    with losing():
+        raise kind("UNKNOWN: Gloo AllGather failed: Connection reset by peer\nmore")
+    assert codes == [LOST]
+    assert capfd.readouterr().err == "timelike: UNKNOWN: Gloo AllGather failed: Connection reset by peer\n"
+    with pytest.raises(kind, match="dim is 0"), losing():
+        raise kind("dim is 0")
 
 
 def test_buckets():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
@@ -30,6 +30,7 @@ Geometry = Literal[
     "shadow-cones",
 ]
 Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
+Storage = Literal["float32", "bfloat16", "float16"]
 Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 
 
@@ -64,6 +65,9 @@ class TrainingOptions:
 
     negatives: Count = None
     """Non-edges drawn with every edge; 4 unless given."""
+
+    tables: Annotated[Storage | None, optional(f"{{{','.join(get_args(Storage))}}}")] = None
+    """How points and moments lie in memory; float32 unless given, the others take half of it."""
 
     seed: int = 0
     """Where all random numbers come from: the same seed gives the same model."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from timelike.commands.options import Count, Geometry
+from timelike.commands.options import Count, Geometry, Storage
 from timelike.commands.printing import print_json
 
 Size = Annotated[float, tyro.conf.arg(metavar="N")]
@@ -34,6 +34,9 @@ class Plan:
 
     optimizer: Literal["sgd", "adagrad", "adam"] = "adam"
     """What trains the points."""
+
+    tables: Storage = "float32"
+    """What points and moments are kept in."""
 
     negatives: int = 4
     """Non-edges drawn with every edge."""
@@ -81,6 +84,7 @@ class Plan:
             batch_size=self.batch_size,
             epochs=self.epochs,
             validated=self.validated,
+            tables=self.tables,
         )
         found = plan(work, self.processes, device=self.device, memory=self.memory, network=self.network)
         if self.json:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
 from timelike.checks import output_path
 from timelike.commands.models import Fitted, ModelFolder, load
 from timelike.commands.options import optional
+from timelike.commands.output import Take, writing
 from timelike.commands.printing import note
 from timelike.commands.reading import PairOptions
-from timelike.files import replacing, write_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 Format = Literal["tsv", "csv", "parquet", "json"]
 Node = Annotated[str | None, optional("NODE")]
 
-#: Edges that are printed unless --top says otherwise.
-TOP = 10
+#: Edges that are printed unless --top says otherwise, and rows that are written at once.
+TOP, ROWS = 10, 1 << 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Predict:
 
     Columns: source, target, probability, and of a model with several members spread: the standard deviation
     of the probability over them. Edges that the model was trained or validated on are not listed, unless they
-    are among --pairs.
+    are among --pairs. What --pairs and --each find is written as it is found, more than memory holds too.
 
     Example: timelike predict model --source lexA --top 5
     """
@@ -57,8 +56,11 @@ class Predict:
     all: bool = False
     """The likeliest edges of all pairs of nodes."""
 
+    each: Annotated[int | None, optional("K")] = None
+    """The K likeliest edges out of every node, node by node."""
+
     sources: Annotated[Path | None, optional("FILE")] = None
-    """With --all: only edges that leave the nodes of this file, one name a line."""
+    """With --all or --each: only edges that leave the nodes of this file, one name a line."""
 
     targets: Annotated[Path | None, optional("FILE")] = None
     """With --all: only edges that enter the nodes of this file, one name a line."""
@@ -76,28 +78,37 @@ class Predict:
 
     def run(self) -> None:
         """Predict, and write the table."""
-        asked = {"--pairs": self.pairs, "--source": self.source, "--target": self.target, "--all": self.all}
-        chosen = [option for option, value in asked.items() if value not in (None, False)]
+        form = self._checked()
+        fitted = load(self.model, "its training edges are among the predictions")
+        with writing(self.out, form) as take:
+            self._predict(fitted, take)
+            note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
+
+    def _checked(self) -> str:
+        """The form of the table; what is asked for is better checked before the work than after it."""
+        asked: dict[str, Any] = {
+            "--pairs": self.pairs,
+            "--source": self.source,
+            "--target": self.target,
+            "--all": self.all,
+            "--each": self.each,
+        }
+        chosen = [option for option, value in asked.items() if value is not None and value is not False]
         if len(chosen) != 1:
             given = " and ".join(chosen) or "none"
             raise ValueError(f"one of {', '.join(asked)} must be given; there is {given}")
-        if not self.all and (self.sources is not None or self.targets is not None):
-            wrong = "--targets" if self.sources is None else "--sources"
-            raise ValueError(f"{wrong} goes with --all, not with {chosen[0]}")
-        if self.top is not None and self.top < 1:
-            raise ValueError(f"--top is {self.top}; it must be ≥ 1")
-        form = self._format()
-        fitted = load(self.model, "its training edges are among the predictions")
-        frame = self._table(fitted)
-        note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
-        if self.out is None:
-            _write(frame, form, sys.stdout.buffer)
-        else:
-            with replacing(self.out) as part, open(part, "wb") as file:
-                _write(frame, form, file)
+        limits = {"--sources": (self.sources, ("--all", "--each")), "--targets": (self.targets, ("--all",))}
+        for option, (file, modes) in limits.items():
+            if file is not None and chosen[0] not in modes:
+                raise ValueError(f"{option} goes with {' or '.join(modes)}, not with {chosen[0]}")
+        if self.each is not None and self.top is not None:
+            raise ValueError("--top and --each exclude each other; leave one out")
+        for option, count in (("--top", self.top), ("--each", self.each)):
+            if count is not None and count < 1:
+                raise ValueError(f"{option} is {count}; it must be ≥ 1")
+        return self._format()
 
     def _format(self) -> str:
-        """What was asked for; better checked before the work than after it."""
         if self.out is not None:
             output_path("--out", self.out)
         ending = "tsv" if self.out is None else self.out.suffix.removeprefix(".").lower()
@@ -109,46 +120,82 @@ class Predict:
             raise ValueError("--format is parquet, which is not for a terminal; give --out")
         return form
 
-    def _table(self, fitted: Fitted) -> pl.DataFrame:
-        import polars as pl
-
-        from timelike.store import name_columns
-
-        embedding, known = fitted.embedding, fitted.known
+    def _predict(self, fitted: Fitted, take: Take) -> None:
+        embedding, known, kind = fitted.embedding, fitted.known, _names(fitted).dtype
         top = TOP if self.top is None else self.top
         if self.pairs is not None:
-            return self._scored(
-                fitted, self.reading.pairs(self.pairs, len(embedding.points), embedding.names)
+            self._score(self.pairs, fitted, take)
+        elif self.each is not None:
+            self._predict_each(self.each, fitted, take, kind)
+        elif self.source is not None:
+            take(
+                _table(fitted, kind, embedding.top_targets(fitted.node(self.source, "--source"), top, known))
             )
-        if self.source is not None:
-            rows = embedding.top_targets(fitted.node(self.source, "--source"), top, known)
         elif self.target is not None:
-            rows = embedding.top_sources(fitted.node(self.target, "--target"), top, known)
+            take(
+                _table(fitted, kind, embedding.top_sources(fitted.node(self.target, "--target"), top, known))
+            )
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
-            rows = embedding.top_edges(top, known, *ends)
-        columns = {
-            name: name_columns([row[i] for row in rows])[0] for i, name in enumerate(("source", "target"))
-        }
-        numbers = {name: _rounded([row[i] for row in rows]) for i, name in enumerate(_numbers(embedding), 2)}
-        return pl.DataFrame({**columns, **numbers})
+            take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
 
-    def _scored(self, fitted: Fitted, pairs: np.ndarray) -> pl.DataFrame:
-        """The pairs in their order, or the best of them."""
+    def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
+        """The likeliest of every source, in pieces."""
+        embedding, known = fitted.embedding, fitted.known
+        sources: Iterable[Hashable] | None = _nodes_in(fitted, self.sources)
+        if sources is None:
+            strangers = set(embedding.strangers(known).tolist())
+            numbers = (i for i in range(len(embedding.points)) if i not in strangers)
+            sources = map(embedding.name, numbers)
+        rows: list[Any] = []
+        for source in sources:
+            rows += embedding.top_targets(source, count, known)
+            if len(rows) >= ROWS:
+                take(_table(fitted, kind, rows))
+                rows = []
+        take(_table(fitted, kind, rows))
+
+    def _score(self, file: str, fitted: Fitted, take: Take) -> None:
+        """The pairs in their order, as they are read; or the best of them."""
         import numpy as np
         import polars as pl
 
         from timelike.evaluation import score_pairs
 
-        names, embedding = _names(fitted), fitted.embedding
-        scores = [np.exp(score_pairs(embedding, *pairs.T))]
-        scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
-        ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
-        numbers = dict(zip(_numbers(embedding), map(_rounded, scores), strict=True))
-        frame = pl.DataFrame({**ends, **numbers})
-        if self.top is None:
-            return frame
-        return frame.sort("probability", descending=True, maintain_order=True).head(self.top)
+        embedding, names, best = fitted.embedding, _names(fitted), None
+
+        def score(pairs: np.ndarray) -> None:
+            nonlocal best
+            scores = [np.exp(score_pairs(embedding, *pairs.T))]
+            scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
+            ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
+            numbers = dict(zip(_numbers(embedding), map(_rounded, scores), strict=True))
+            frame = pl.DataFrame({**ends, **numbers})
+            if self.top is None:
+                take(frame)
+                return
+            frame = frame if best is None else pl.concat([best, frame])
+            best = frame.sort("probability", descending=True, maintain_order=True).head(self.top)
+
+        self.reading.each_pairs(file, len(embedding.points), embedding.names, score)
+        if best is not None:
+            take(best)
+
+
+def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
+    """Predictions by the names of their nodes, in columns of the kind that all names have."""
+    import polars as pl
+
+    texts = kind == pl.String
+
+    def column(end: int) -> pl.Series:
+        found = [row[end] for row in rows]
+        named = [x if isinstance(x, str) else repr(x) for x in found] if texts else found
+        return pl.Series(named, dtype=kind)
+
+    numbers = enumerate(_numbers(fitted.embedding), 2)
+    scores = {name: _rounded([row[i] for row in rows]) for i, name in numbers}
+    return pl.DataFrame({"source": column(0), "target": column(1), **scores})
 
 
 def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
@@ -177,14 +224,3 @@ def _rounded(probabilities: Any) -> pl.Series:
     import polars as pl
 
     return pl.Series(probabilities, dtype=pl.Float64).cast(pl.Float32)
-
-
-def _write(frame: pl.DataFrame, form: str, file: IO[bytes]) -> None:
-    if form == "parquet":
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer)
-        file.write(buffer.getvalue())
-    elif form == "json":
-        file.write(frame.write_json().encode() + b"\n")
-    else:
-        write_rows(frame, file, separator="," if form == "csv" else "\t")

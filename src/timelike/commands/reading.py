@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -54,23 +54,46 @@ class PairOptions:
 
     def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
         """The (n, 2) node numbers of the pairs that a file or a data set lists, in its order."""
-        from timelike.io.pairs import read_pairs
-
-        table, remarks = read_pairs(source, self.skip_bad_rows, self.data_dir, **self.layout)
-        ends = [find_nodes(table[end], nodes, names) for end in ("source", "target")]
-        known = (ends[0] >= 0) & (ends[1] >= 0)
-        if not known.all() and not self.skip_bad_rows:
-            row = int((~known).argmax())
-            wrong = table["source" if ends[0][row] < 0 else "target"][row]
-            raise ValueError(f"{source}, pair {row + 1}: {unknown(wrong, nodes, names)}")
-        if not known.all():
-            remarks = [*remarks, f"{(~known).sum():,} pairs with unknown nodes skipped"]
-        note(*(f"{source}: {remark}" for remark in remarks))
-        if not known.any():
-            raise ValueError(f"{source}: there is no pair of known nodes in it")
         import numpy as np
 
-        return np.stack(ends, axis=1)[known]
+        found: list[np.ndarray] = []
+        self.each_pairs(source, nodes, names, found.append)
+        return np.concatenate(found)
+
+    def each_pairs(
+        self,
+        source: str,
+        nodes: int,
+        names: Sequence[Hashable] | None,
+        take: Callable[[np.ndarray], None],
+    ) -> None:
+        """The same in pieces, as they are read, each handed to `take`."""
+        import numpy as np
+
+        from timelike.io.pairs import read_pairs
+        from timelike.names import as_names
+
+        known_names = None if names is None else as_names(names)
+        rows = unknown_rows = 0
+
+        def find(table: pl.DataFrame) -> None:
+            nonlocal rows, unknown_rows
+            ends = [find_nodes(table[end], nodes, known_names) for end in ("source", "target")]
+            known = (ends[0] >= 0) & (ends[1] >= 0)
+            if not known.all() and not self.skip_bad_rows:
+                row = int((~known).argmax())
+                wrong = table["source" if ends[0][row] < 0 else "target"][row]
+                raise ValueError(f"{source}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
+            rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
+            if known.any():
+                take(np.stack(ends, axis=1)[known])
+
+        remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
+        if unknown_rows:
+            remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
+        note(*(f"{source}: {remark}" for remark in remarks))
+        if unknown_rows == rows:
+            raise ValueError(f"{source}: there is no pair of known nodes in it")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -94,6 +94,7 @@ def _recipe(fit: Fit, edges: EdgeShards) -> tuple[Model, Config]:
         "batch_size": given.batch_size,
         "learning_rate": given.learning_rate,
         "negatives": kinds,
+        "tables": given.tables,
     }
     changes = {name: value for name, value in rest.items() if value is not None}
     return model, dataclasses.replace(shortened(config, given.epochs), seed=given.seed, **changes)

@@ -22,11 +22,12 @@ COLLECT: dict[str, Callable[..., None]] = {"edge-list": text.collect, "parquet":
 
 
 class PairList(Builder):
-    """Keeps rows as they come, where a graph would sort them and drop some."""
+    """Hands on rows as they come, where a graph would sort them and drop some."""
 
-    def __init__(self, source: str, skip_bad_rows: bool = False):
+    def __init__(self, source: str, take: Callable[[pl.DataFrame], None], skip_bad_rows: bool = False):
         super().__init__(source, skip_bad_rows=skip_bad_rows)
-        self._tables: list[pl.DataFrame] = []
+        self._take = take
+        self.error: Exception | None = None
 
     def add(
         self,
@@ -40,39 +41,48 @@ class PairList(Builder):
 
         self.rows += len(sources)
         ends = [pl.Series(name, end).cast(str) for name, end in (("source", sources), ("target", targets))]
-        self._tables.append(pl.DataFrame(ends))
-
-    def table(self) -> pl.DataFrame:
-        """Columns source and target, as text."""
-        import polars as pl
-
-        if not self._tables:
-            raise ValueError(f"{self.source}: there are no pairs in it")
-        return pl.concat(self._tables)
+        try:
+            self._take(pl.DataFrame(ends))
+        except Exception as error:
+            self.error = error
+            raise
 
 
 def read_pairs(
-    source: str, skip_bad_rows: bool = False, data_dir: str | os.PathLike | None = None, **options: Any
-) -> tuple[pl.DataFrame, Sequence[str]]:
-    """The rows of an edge list or a Parquet file (`-`: standard input), and remarks on what was read.
+    source: str,
+    take: Callable[[pl.DataFrame], None],
+    skip_bad_rows: bool = False,
+    data_dir: str | os.PathLike | None = None,
+    **options: Any,
+) -> Sequence[str]:
+    """Hand the rows of an edge list or a Parquet file (`-`: standard input) to `take`, piece by piece.
 
-    `options` are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name
-    of a data set stands for a file; its own files are looked for in `data_dir`.
+    A piece has the columns source and target, as text. Returns remarks on what was read. `options`
+    are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name of a data set
+    stands for a file; its own files are looked for in `data_dir`.
     """
     if source != "-" and not Path(source).exists():
         from timelike.io import read
 
-        return _edges(read(source, data_dir=data_dir, **options)), []
+        take(_edges(read(source, data_dir=data_dir, **options)))
+        return []
     with File(None if source == "-" else Path(source)) as file:
         kind = find(file).name
         if kind not in COLLECT:
             raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
         for name in {"delimiter", "header"} & {*options} if kind == "parquet" else ():
             raise ValueError(f"{name} has no meaning for {file.name} (parquet); leave it out")
-        found = PairList(file.name, skip_bad_rows)
-        COLLECT[kind](file, found, **options)
+        found = PairList(file.name, take, skip_bad_rows)
+        try:
+            COLLECT[kind](file, found, **options)
+        except Exception:
+            if found.error is not None:  # the file is not to blame
+                raise found.error from None
+            raise
+    if not found.rows:
+        raise ValueError(f"{file.name}: there are no pairs in it")
     skipped = [f"{found.bad_rows:,} malformed rows skipped"] if found.bad_rows else []
-    return found.table(), [*skipped, *found.remarks]
+    return [*skipped, *found.remarks]
 
 
 def _edges(graph: DiGraph) -> pl.DataFrame:

@@ -13,6 +13,10 @@ from timelike.many.processes import LOST, Place
 
 #: How often a run is started again.
 RESTARTS = 3
+#: How many seconds Ray's own processes may take to start on this machine; its own limits are short for a
+#: busy one, and it reads these two as it is started.
+STARTING = 300
+LIMITS = {"RAY_agent_register_timeout_ms": 1000 * STARTING, "RAY_raylet_start_wait_time_s": STARTING}
 
 
 class Part:
@@ -55,7 +59,13 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
     except ImportError:
         raise ImportError('ray is not installed: pip install "timelike[scale]"') from None
     if not ray.is_initialized():
-        ray.init(logging_level="warning", include_dashboard=False)
+        for name, limit in LIMITS.items():
+            os.environ.setdefault(name, str(limit))
+        try:
+            ray.init(logging_level="warning", include_dashboard=False)
+        except Exception as error:
+            said = str(error).strip().splitlines() or [type(error).__name__]
+            raise OSError(f"Ray did not start: {said[0]}") from None
     gpus = 1 if ray.cluster_resources().get("GPU", 0) >= count else 0
     actor = ray.remote(num_cpus=1, num_gpus=gpus)(Part)
     for attempt in range(RESTARTS + 1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -28,6 +29,8 @@ PATIENCE = 300
 LOST = 75
 #: The address that asks JAX to look into the environment.
 AUTO = "auto"
+#: How JAX's runtime names what went wrong between processes, in errors of several classes.
+BETWEEN = re.compile("(ABORTED|CANCELLED|DEADLINE_EXCEEDED|INTERNAL|UNAVAILABLE|UNKNOWN): ")
 
 
 class Place(NamedTuple):
@@ -73,11 +76,25 @@ def join(place: Place) -> None:
         jax.distributed.initialize(
             **where, initialization_timeout=PATIENCE, heartbeat_timeout_seconds=SILENCE
         )
-    except ValueError:
-        if place.coordinator != AUTO:
+    except (KeyError, RuntimeError, ValueError) as error:
+        if place.coordinator != AUTO or isinstance(error, jax.errors.JaxRuntimeError):
             raise
-        known = "Slurm, Open MPI and Kubernetes"
-        raise ValueError(f"coordinator is auto, but nothing of {known} is in the environment") from None
+        raise ValueError(f"coordinator is auto, but {_not_found(error)}") from None
+
+
+def _not_found(error: Exception) -> str:
+    """What JAX misses in the environment, and what to do."""
+    name_them = "give --coordinator HOST:PORT, --num-processes and --process-id"
+    if isinstance(error, ValueError):
+        if "KUBERNETES_SERVICE_HOST" in os.environ:
+            return 'JAX needs the client of Kubernetes: pip install "jax[k8s]"'
+        if "OMPI_COMM_WORLD_RANK" in os.environ:
+            sizes = "$OMPI_COMM_WORLD_SIZE and $OMPI_COMM_WORLD_RANK"
+            return f"JAX knows Open MPI up to version 4; {name_them} from {sizes}"
+        return f"nothing of Slurm, Open MPI and Kubernetes is in the environment; {name_them}"
+    if isinstance(error, KeyError):
+        return f"the environment has no {error.args[0]}; {name_them}"
+    return f"{' '.join(str(error).split())}; {name_them}"
 
 
 def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str) -> None:
@@ -135,9 +152,11 @@ def losing() -> Iterator[None]:
 
     try:
         yield
-    except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" in str(error):
+    except Exception as error:
+        if isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error):
             raise MemoryError(str(error)) from None
+        if not (isinstance(error, jax.errors.JaxRuntimeError) or BETWEEN.match(str(error))):
+            raise
         print(f"timelike: {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
         os._exit(LOST)
 

@@ -15,7 +15,17 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array
 
 from timelike._struct import reals_of, with_reals
-from timelike.engine import NAMED_CULPRITS, Blocks, Numbers, Plan, Report, Tally, in_epoch, init_points
+from timelike.engine import (
+    NAMED_CULPRITS,
+    Blocks,
+    Numbers,
+    Plan,
+    Report,
+    Tally,
+    in_epoch,
+    init_moments,
+    init_points,
+)
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.many.buckets import with_room
 from timelike.many.dealing import places
@@ -25,6 +35,7 @@ from timelike.many.steps import Tables, drawing, on, stepping, where
 from timelike.model import Model
 from timelike.optimizers import Learned
 from timelike.shuffle import Shuffle
+from timelike.storage import wide
 from timelike.tables import get_rows
 
 
@@ -42,8 +53,8 @@ def start(mesh: Mesh, plan: Plan, numbers: Numbers, rows: int) -> Tables:
         return jax.jit(make, out_shardings=jax.tree.map(partial(NamedSharding, mesh), lie))(*given)
 
     # One after the other: random numbers take memory of their own for a while.
-    points = jax.block_until_ready(laid_out(lambda numbers: init_points(numbers, count), numbers))
-    optimizer = laid_out(plan.transformation().init, points)
+    points = jax.block_until_ready(laid_out(lambda numbers: init_points(plan, numbers, count), numbers))
+    optimizer = laid_out(partial(init_moments, plan), points)
     learned = laid_out(lambda model: Learned.start(reals_of(model, plan.learn)), model)
     return Tables(points, optimizer, learned, laid_out(lambda: jnp.zeros(count, jnp.int32)))
 
@@ -58,7 +69,7 @@ class Runner:
 
     def block(self, epoch: int, number: int, tables: Tables) -> tuple[Tables, Tally]:
         """Draw a block and take its steps; ends when they are taken."""
-        key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), tables.points.dtype)
+        key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), self.numbers.learning_rate.dtype)
         block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
         needed = int(np.max(block.wanted.most))
         self.size = self.size if needed <= self.size else with_room(needed)
@@ -96,9 +107,9 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
         model = with_reals(model, reals)
         number = jax.lax.axis_index(AXIS) * rows + jnp.arange(rows)
         real = number < nodes
-        bad = jnp.min(jnp.where(real & ~jnp.isfinite(points).all(axis=1), number, nodes))
-        residual = jnp.max(jnp.where(real, jax.vmap(model.manifold.residual)(points), 0.0))
-        score = jnp.full((), jnp.nan, points.dtype)
+        bad = jnp.min(jnp.where(real & ~jnp.isfinite(wide(points)).all(axis=1), number, nodes))
+        residual = jnp.max(jnp.where(real, jax.vmap(model.manifold.residual)(wide(points)), 0.0))
+        score = jnp.full((), jnp.nan, residual.dtype)
         if pairs is not None:
             asked = jnp.concatenate(pairs[:2])
             ranges = rows * jnp.arange(mesh.devices.size + 1, dtype=jnp.int32)
@@ -137,10 +148,10 @@ def collect(mesh: Mesh, points: Array, nodes: int) -> np.ndarray | None:
     """All points in the order of the nodes before they were dealt; None in all processes but the first."""
     shards, (rows, ambient) = mesh.devices.size, (len(points) // mesh.devices.size, points.shape[1])
     piece = min(PIECE, rows)
-    table = np.empty((shards, rows, ambient), points.dtype) if jax.process_index() == 0 else None
+    table = np.empty((shards, rows, ambient), jnp.result_type(float)) if jax.process_index() == 0 else None
 
     def part(points: Array, first: Array) -> Array:
-        return jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS)
+        return wide(jax.lax.all_gather(jax.lax.dynamic_slice_in_dim(points, first, piece), AXIS))
 
     gather = jax.jit(on(mesh, part, (Spec(AXIS), Spec()), Spec()))
     for first in range(0, rows, piece):

@@ -127,7 +127,10 @@ def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
     if not num_edges:
         raise ValueError("there are no edges to learn from")
     if num_edges > MOST_EDGES:
-        raise ValueError(f"there are {num_edges:,} edges; at most {MOST_EDGES:,} are possible")
+        raise ValueError(
+            f"there are {num_edges:,} edges; many processes take at most {MOST_EDGES:,}, whose numbers have "
+            "32 bits: stream them in one process (--stream)"
+        )
 
     def padded(values: np.ndarray) -> Array:
         parts = (values[a:b] for a, b in itertools.pairwise(cuts))

@@ -26,6 +26,7 @@ from timelike.optimizers import Learned, Step
 from timelike.sampling import draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import move_rows
+from timelike.storage import wide
 from timelike.tables import get_rows
 
 
@@ -100,10 +101,10 @@ def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
         tables, (log_likelihoods, norms) = jax.lax.scan(take, tables, (routes, block.weights))
         tally = Tally(
             loss=-jnp.sum(block.weights * log_likelihoods),
-            saturated=jnp.sum(block.use & saturated(log_likelihoods), dtype=tables.points.dtype),
+            saturated=jnp.sum(block.use & saturated(log_likelihoods), dtype=step.learning_rate.dtype),
             gradient_norm=jnp.nansum(norms),
             pairs=jnp.sum(block.use, dtype=jnp.int32),
-            rows=jnp.sum(~jnp.isnan(norms), dtype=tables.points.dtype),
+            rows=jnp.sum(~jnp.isnan(norms), dtype=step.learning_rate.dtype),
             rejected=jnp.zeros((), jnp.int32),
         )
         return tables, jax.lax.psum(tally, AXIS)
@@ -119,15 +120,21 @@ def _step(plan: Plan, model: Model, step: Step, tables: Tables, batch: tuple) ->
     """One minibatch: fetch its rows, differentiate, send the derivatives to the rows, step there."""
     points, optimizer, learned, slots = tables
     route, weights = batch
-    mine = get_rows(points, route.asked)
-    rows = route.fetch(mine)
+    kept = get_rows(points, route.asked)  # rows travel as they are kept
+    mine, rows = wide(kept), wide(route.fetch(kept))
     if plan.learn:
         slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
         model = with_reals(model, learned.reals)
         learned = learned.step(jax.lax.psum(slope, AXIS), step.learning_rate)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     (points, optimizer, slots), norms = move_rows(
-        plan, model.manifold, step, (points, optimizer, slots), route.asked, mine, route.deliver(covectors)
+        plan,
+        model.manifold,
+        step,
+        (points, optimizer, slots),
+        route.asked,
+        mine,
+        route.deliver(covectors),
     )
     return Tables(points, optimizer, learned, slots), (log_likelihoods, norms)
 

@@ -24,6 +24,7 @@ from timelike.many.shards import edge_sum, over_processes, own_nodes, rows_of, s
 from timelike.model import Model
 from timelike.names import Names
 from timelike.signals import note_signals
+from timelike.storage import check_storage
 from timelike.training import (
     SELECTED_BY,
     InterruptedTraining,
@@ -85,6 +86,7 @@ class Run:
     ):
         self.model, self.config, self.every_seconds = model, config, every_seconds
         self.nodes, self.plan = dealt.num_nodes, _plan(config, valid)
+        check_storage(config.tables, model.manifold)
         mesh = mesh_of_all()
         rows = rows_of(mesh, dealt.num_nodes)
         edges = spread(mesh, dealt, self.plan, rows)
