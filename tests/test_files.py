@@ -1,5 +1,7 @@
 """Files are replaced as a whole, and a place that cannot be written to is found before the work."""
 
+import os
+
 import pytest
 
 from timelike.checks import output_path
@@ -29,6 +31,16 @@ def test_what_fails_leaves_the_old_file_and_no_other(tmp_path):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_plain_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        pytest.raises(FileExistsError, match="pipe is there and no plain file"),
+        replacing(tmp_path / "pipe"),
+    ):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_two_writers_do_not_meet(tmp_path):

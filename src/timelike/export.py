@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import zipfile
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import jax
@@ -14,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.checks import output_path, show, whole_number
-from timelike.files import replacing
+from timelike.files import replacing, replacing_folder, write_rows
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
 from timelike.predict import aligned
@@ -83,13 +85,17 @@ def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
 def _npz(embedding: Embedding, file: Path) -> None:
     """Arrays `points`, `names` (numbers if there are none) and `coordinates` (what a column is)."""
     names = to_frame(embedding.model.manifold, embedding.points, embedding.names)["node"].to_list()
-    with open(file, "wb") as out:
-        coordinates = np.array(coordinate_names(embedding.model.manifold))
-        np.savez(out, points=embedding.points, names=np.array(names), coordinates=coordinates)
+    coordinates = coordinate_names(embedding.model.manifold)
+    arrays = {"points": embedding.points, "names": np.array(names), "coordinates": np.array(coordinates)}
+    with zipfile.ZipFile(file, "w") as out:  # np.savez of old leaves it open where the disk is full
+        for name, array in arrays.items():
+            with out.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
 
 
 def _tsv(embedding: Embedding, file: Path) -> None:
-    embedding.to_frame().write_csv(file, separator="\t")
+    with open(file, "wb") as out:
+        write_rows(embedding.to_frame(), out, separator="\t")
 
 
 def _parquet(embedding: Embedding, file: Path) -> None:
@@ -114,11 +120,15 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
     """A folder: vectors.tsv and metadata.tsv, a line per node; tabs and line ends in names become spaces."""
     import polars as pl
 
-    folder.mkdir(exist_ok=True)
     names = pl.DataFrame({"node": _names_without(r"\s", " ", embedding)})
-    for name, frame in {"vectors.tsv": _coordinates(embedding), "metadata.tsv": names}.items():
-        with replacing(folder / name) as part:
-            _lines(frame, part, "\t")
+    with (
+        contextlib.nullcontext(folder) if folder.exists() else replacing_folder(folder) as place,
+        replacing(place / "vectors.tsv") as vectors,
+        replacing(place / "metadata.tsv") as metadata,
+    ):
+        for file, frame in ((vectors, _coordinates(embedding)), (metadata, names)):
+            with open(file, "wb") as out:
+                _lines(frame, out, "\t")
 
 
 def _names_without(pattern: str, instead: str, embedding: Embedding) -> list[str]:
@@ -129,9 +139,9 @@ def _coordinates(embedding: Embedding) -> polars.DataFrame:
     return embedding.to_frame().drop("node", "time")
 
 
-def _lines(frame: polars.DataFrame, out: Any, separator: str) -> None:
+def _lines(frame: polars.DataFrame, out: IO[bytes], separator: str) -> None:
     """The bare rows; floats with the fewest digits that read back the same."""
-    frame.write_csv(out, separator=separator, include_header=False, quote_style="never")
+    write_rows(frame, out, header=False, separator=separator, quote_style="never")
 
 
 def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[tuple]:

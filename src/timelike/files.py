@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import io
 import json
 import os
 import secrets
@@ -13,9 +14,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import polars
 
 try:
     import fcntl
@@ -24,6 +28,15 @@ except ImportError:  # Windows has no such locks
 
 #: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
+
+#: What an error says of a file that could not be replaced.
+UNTOUCHED = "; nothing was written there"
+
+#: Bytes of a text that says what a model or a run is; a larger one is there to fill the memory.
+LARGEST_TEXT = 2**22
+
+#: Rows of a table that are made text at a time.
+ROWS = 1 << 16
 
 
 @contextmanager
@@ -36,6 +49,8 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
+    if path.exists() and not path.is_file():  # such as /dev/null, which is not to be replaced
+        raise FileExistsError(f"{path} is there and no plain file; name another")
     with _naming(path), _workshop(path) as folder:
         part = folder / path.name
         yield part
@@ -57,7 +72,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         try:
             new.mkdir()
             yield new
-            sync(new)
+            for part in (*new.rglob("*"), new):
+                sync(part)
             if path.exists():
                 os.replace(path, old)
             os.replace(new, path)
@@ -135,7 +151,7 @@ def _naming(path: Path) -> Iterator[None]:
             raise
         if file is not None and f".{path.name}." not in str(file):  # it is about another file
             raise
-        raise OSError(code, f"{reason}; nothing was written there", str(path)) from error
+        raise OSError(code, reason.removesuffix(UNTOUCHED) + UNTOUCHED, str(path)) from error
 
 
 def sync(path: Path) -> None:
@@ -147,6 +163,35 @@ def sync(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+def read_text(path: Path) -> str:
+    """A short text, such as JSON or TOML that says what something is."""
+    check_length("its text", path.stat().st_size)
+    return path.read_text(encoding="utf-8")
+
+
+def check_length(what: str, size: int) -> None:
+    """Refuse a text of too many bytes."""
+    if size > LARGEST_TEXT:
+        raise ValueError(f"{what} has {size:,} bytes; it may have {LARGEST_TEXT:,}")
+
+
+def check_header(file: Path) -> None:
+    """Refuse a safetensors file whose header, which is JSON, is too long to be of a model or a run."""
+    with open(file, "rb") as data:
+        check_length("its header", int.from_bytes(data.read(8), "little"))
+
+
+def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:
+    """Write a table as text, in pieces.
+
+    By our own hands: where the disk is full polars before 1.44 loses the last rows and says nothing.
+    """
+    for start in range(0, max(frame.height, 1), ROWS):
+        buffer = io.BytesIO()
+        frame.slice(start, ROWS).write_csv(buffer, include_header=header and start == 0, **options)
+        file.write(buffer.getvalue())
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -166,6 +211,7 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
     from safetensors import SafetensorError, safe_open
 
     try:
+        check_header(path)
         with safe_open(path, framework="numpy") as file:
             about = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
             return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118

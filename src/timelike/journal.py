@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from timelike.checks import output_path
+from timelike.checks import output_path, show
 from timelike.files import replacing
 
 
@@ -53,7 +53,7 @@ class Journal:
         )
         if changed:
             raise ValueError(
-                f"{path} is of another search ({', '.join(changed)} changed); "
+                f"{path} is of another search ({show(changed)} changed); "
                 "use its settings, or delete it to start over"
             )
         return steps

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ MANY_VALUES, VALUES_PER_BYTE = 2**22, 32
 UNPACKED, RATIO = 2**25, 200
 #: Bytes in which the header of a page is looked for first, and at last.
 HEADER, LONGEST_HEADER = 2**10, 2**24
-#: Structs within structs; the format has fewer.
+#: Structs and lists within each other; the format has fewer.
 DEEPEST = 20
 #: Fields by their numbers: of the footer, of a part of a column, of the header of a page.
 ROWS, GROUPS, COLUMNS, COLUMN = 3, 4, 1, 3
@@ -130,16 +131,21 @@ class Thrift:
 
     def struct(self) -> dict[int, Any]:
         """Fields until a zero."""
+        found: dict[int, Any] = {}
+        number = 0
+        with self._deeper():
+            while head := self._byte():
+                number = number + (head >> 4) if head >> 4 else self._whole()
+                found[number] = head & 15 == 1 if head & 15 < 3 else self._value(head & 15)
+        return found
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ValueError("headers within headers")
-        found: dict[int, Any] = {}
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            found[number] = head & 15 == 1 if head & 15 < 3 else self._value(head & 15)
+        yield
         self.depth -= 1
-        return found
 
     def _value(self, kind: int) -> Any:
         if kind in (1, 2, 3):  # in a list a truth value is a byte
@@ -164,7 +170,8 @@ class Thrift:
     def _several(self, kinds: list[int], count: int) -> list[Any]:
         if count > len(self.data) - self.at:
             raise IndexError("a list is longer than the file")
-        return [self._value(kind) for _ in range(count) for kind in kinds]
+        with self._deeper():
+            return [self._value(kind) for _ in range(count) for kind in kinds]
 
     def _byte(self) -> int:
         self.at += 1

@@ -14,7 +14,7 @@ from typing import Any
 from timelike._struct import numbers_of, with_numbers
 from timelike.checks import show, whole_number
 from timelike.config import Config
-from timelike.files import replacing
+from timelike.files import read_text, replacing
 from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, Likelihood
 from timelike.model import Model
@@ -113,7 +113,7 @@ class Settings:
         """Settings from a TOML file, or the preset of that name."""
         path = PRESETS.get(str(source), Path(source))
         try:
-            found = tomllib.loads(path.read_text(encoding="utf-8"))
+            found = tomllib.loads(read_text(path))
             _check_fields(found)
             return cls(**found)
         except FileNotFoundError:
@@ -137,7 +137,7 @@ def _check_fields(found: Mapping[str, Any]) -> None:
     fields = [field.name for field in dataclasses.fields(Settings)]
     for name, value in found.items():
         if name not in fields:
-            raise ValueError(f"there is no setting {name!r}; there are {', '.join(fields)}")
+            raise ValueError(f"there is no setting {show(name)}; there are {', '.join(fields)}")
         if (name in tables) != isinstance(value, Mapping):
             raise ValueError(f"{name} is {show(value)}; it must {'' if name in tables else 'not '}be a table")
 

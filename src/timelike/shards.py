@@ -11,17 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Hashable, Iterable
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
-from timelike.checks import show
-from timelike.files import replacing_folder
+from timelike.checks import show, whole_number
+from timelike.files import read_text, replacing_folder
 from timelike.graph import DiGraph, sorted_unique
 from timelike.names import NameColumn, Names, NumberColumn
+from timelike.parquet_pages import read_table
 
 HEAD, DEGREES, HELD_OUT = "shards.json", "degrees.npy", "held-out.npy"
 NAMES = ("names.npy", "names.parquet")
@@ -39,10 +42,11 @@ class EdgeShards:
         self.folder = Path(folder)
         head = self.folder / HEAD
         try:
-            about = json.loads(head.read_text(encoding="utf-8"))
-            self.num_nodes, self.counts = int(about["nodes"]), [int(x) for x in about["edges"]]
+            about = json.loads(read_text(head))
+            self.num_nodes = whole_number("nodes", about["nodes"], 1, 2**31 - 1)
+            self.counts = [whole_number("edges", x) for x in about["edges"]]
             self.checksum = str(about["checksum"])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, RecursionError, TypeError, ValueError):
             raise ValueError(f"{head} is not of a folder of shards; write it anew") from None
         except (FileNotFoundError, NotADirectoryError):
             raise FileNotFoundError(
@@ -86,12 +90,18 @@ class EdgeShards:
         """What the user calls the nodes; None: their numbers."""
         numbers, texts = (self.folder / file for file in NAMES)
         if numbers.exists():
-            return NumberColumn(np.load(numbers))
+            return NumberColumn(np.array(_array(numbers, np.int64, (self.num_nodes,))))
         if not texts.exists():
             return None
         import polars as pl
 
-        return NameColumn(pl.read_parquet(texts, glob=False)["name"])
+        try:
+            column = read_table(texts).get_column("name", default=None)
+        except ValueError as error:
+            raise ValueError(f"{texts}: {error}; write the shards anew") from None
+        if column is None or column.dtype != pl.String or column.count() != self.num_nodes:
+            raise ValueError(f"{texts} is not as {HEAD} says; write the shards anew")
+        return NameColumn(column)
 
     def name(self, node: int) -> Hashable:
         """What the user calls a node."""
@@ -99,24 +109,17 @@ class EdgeShards:
 
     def part(self, number: int) -> np.ndarray:
         """Sources and targets of one part, (2, edges), memory-mapped."""
-        file = _part(self.folder, number)
-        try:
-            found = np.load(file, mmap_mode="r")
-        except (OSError, ValueError) as error:
-            raise ValueError(f"{file} cannot be read ({error}); write the shards anew") from None
-        if found.shape != (2, self.counts[number]) or found.dtype != np.int32:
-            raise ValueError(f"{file} is not as {HEAD} says; write the shards anew")
-        return found
+        return _array(_part(self.folder, number), np.int32, (2, self.counts[number]))
 
     @property
     def degrees(self) -> np.ndarray:
         """How many edges leave and enter each node, (2, nodes)."""
-        return np.asarray(np.load(self.folder / DEGREES))
+        return np.array(_array(self.folder / DEGREES, np.int32, (2, self.num_nodes)))
 
     @property
     def held_out(self) -> np.ndarray:
         """Edges that are in no part, (edges, 2)."""
-        return np.asarray(np.load(self.folder / HELD_OUT))
+        return np.array(_array(self.folder / HELD_OUT, np.int32, (None, 2)))
 
     def has_edges(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Whether each pair is an edge of some part, or held out: binary searches in every part."""
@@ -170,6 +173,20 @@ def _write_names(folder: Path, names: Any) -> None:
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"the first node is called {show(names[0])}; names must be all texts or all numbers")
     pl.DataFrame({"name": pl.Series(list(names))}).write_parquet(folder / NAMES[1])
+
+
+def _array(file: Path, kind: type, shape: tuple[int | None, ...]) -> np.ndarray:
+    """An array as it should be, memory-mapped; None: any length."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers as Python 2 wrote them
+            found = np.lib.format.open_memmap(file, mode="r")
+    except (OSError, OverflowError, SyntaxError, TokenError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} cannot be read ({error}); write the shards anew") from None
+    lengths = [length if want is None else want for length, want in zip(found.shape, shape, strict=False)]
+    if found.dtype != kind or found.ndim != len(shape) or list(found.shape) != lengths:
+        raise ValueError(f"{file} is not as {HEAD} says; write the shards anew")
+    return found
 
 
 def _part(folder: Path, number: int) -> Path:

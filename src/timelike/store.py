@@ -26,7 +26,7 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import reading_folder, replacing_folder, sync
+from timelike.files import check_header, check_length, read_text, reading_folder, replacing_folder
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.parquet_pages import read_table
@@ -155,8 +155,10 @@ def _write(folder: Path, embedding: Embedding) -> None:
         "info": to_plain(embedding.info, "info"),
     }
     columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
-    _put(folder / MODEL, (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode())
-    _put(folder / POINTS, save({**tables, **columns}))
+    text = (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    check_length(f"{MODEL}, with the embedding's info,", len(text))
+    (folder / MODEL).write_bytes(text)
+    (folder / POINTS).write_bytes(save({**tables, **columns}))
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
     _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
 
@@ -164,13 +166,7 @@ def _write(folder: Path, embedding: Embedding) -> None:
 def _put_table(file: Path, table: polars.DataFrame) -> None:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
-    _put(file, buffer.getvalue())
-
-
-def _put(file: Path, data: bytes) -> None:
-    with open(file, "wb") as out:
-        out.write(data)
-    sync(file)
+    file.write_bytes(buffer.getvalue())
 
 
 def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
@@ -203,7 +199,7 @@ def blaming(file: Path) -> Iterator[None]:
 def _read_head(file: Path) -> dict[str, Any]:
     with blaming(file):
         try:
-            head = json.loads(file.read_text(encoding="utf-8"))
+            head = json.loads(read_text(file))
         except (RecursionError, ValueError) as error:
             raise ValueError(f"not readable as JSON ({error})") from None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
@@ -247,6 +243,7 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | Non
 
     with blaming(file):
         try:
+            check_header(file)
             tensors = load_file(file)
         except (SafetensorError, OSError) as error:
             raise ValueError(f"not readable as safetensors ({error})") from None

@@ -302,3 +302,13 @@ def test_a_stored_model_of_schema_1_still_loads():
     valid = np.stack([data.valid.sources, data.valid.targets], axis=1)
     assert valid[np.asarray(data.valid.labels)].tolist() == expected["valid"]
     assert data.known.num_edges == len(expected["edges"]) + len(expected["valid"])
+
+
+def test_a_stored_model_of_schema_2_still_loads():
+    """With two more members; made by `save` of version 0.1.0."""
+    folder = FIXTURE.with_name("model-schema-2")
+    embedding = Embedding.load(folder / "model")
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    assert 1 + len(embedding.others) == expected["members"]
+    sources, targets, probabilities = (list(x) for x in zip(*expected["pairs"], strict=True))
+    np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)

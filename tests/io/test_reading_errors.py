@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 import scipy.sparse
 import writers
+from hypothesis import given
+from hypothesis import strategies as st
 
 from timelike import read
+from timelike.io.obo import bare
 
 MATRIX = "%%MatrixMarket matrix coordinate real general\n"
 GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph>{}</graph></graphml>'
@@ -39,6 +42,11 @@ FILES = {
     "no size": ("e.mtx", MATRIX + "% only this\n", "ends before the size"),
     "bad size": ("e.mtx", MATRIX + "2 2\n", "line 2: rows, columns, entries expected"),
     "cut matrix": ("e.mtx", MATRIX + "2 2 2\n1 2 1\n", "1 entries where 2 were announced"),
+    "empty rows": (
+        "e.mtx",
+        MATRIX + "2000000000 2000000000 1\n1 2 1\n",
+        "2,000,000,000 nodes and 1 edges",
+    ),
     "outside": ("e.mtx", MATRIX + "2 2 1\n1 3 1\n", "there is a node 3; allowed: 1 to 2"),
     "matrix row": ("e.mtx", MATRIX + "% c\n2 2 1\n1 2 x\n", "line 4: the weight 'x' is no number"),
     "broken xml": ("e.graphml", GRAPHML[:60], "the XML is broken: .*line 1"),
@@ -170,3 +178,9 @@ def test_nodes_that_do_not_fit_the_edges(tmp_path):
     writers.parquet(tmp_path / "e.parquet", [(1, 2)])
     refuses("nodes: 'x' is no whole number, but the nodes of", tmp_path / "e.parquet", nodes=["x"])
     assert read(tmp_path / "e.parquet", nodes=["3"]).names == (1, 2, 3)
+
+
+@given(st.text("a {}!\\", max_size=12))
+def test_values_of_ontologies_without_what_is_spare(text):
+    """As an expression says it, which takes a time that grows with the square of the length."""
+    assert bare(text) == re.sub(r"\s*(\{[^}]*\}\s*)?((?<!\\)!.*)?$", "", text).strip()

@@ -4,7 +4,7 @@
     python tests/reliability/fuzz_atheris.py -max_total_time=600
 
 The first byte of an input chooses the target, the rest is the content of its file. Anything but a result or
-one clear line, or more than 5 s, ends the run with the input in a file `crash-…`.
+one clear line, more than 5 s, or too much memory ends the run with the input in a file `crash-…`.
 """
 
 import sys
@@ -16,9 +16,8 @@ import atheris
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-with atheris.instrument_imports(
-    include=["timelike.store", "timelike.files", "timelike.io", "timelike.parquet_pages", "timelike.settings"]
-):
+READERS = ["store", "files", "io", "parquet_pages", "settings", "journal", "checkpoint", "shards", "replay"]
+with atheris.instrument_imports(include=[f"timelike.{name}" for name in READERS]):
     from targets import attempt, prepare
 
 home = Path(tempfile.mkdtemp())

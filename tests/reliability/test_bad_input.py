@@ -5,12 +5,17 @@ import gzip
 import random
 import time
 
+import numpy as np
 import pytest
+from memory import watch
 from targets import attempt, broken_file, prepare
 
 import timelike as tl
+from timelike.files import LARGEST_TEXT
 
 INPUTS = 40
+#: Bytes that bombs unpack to; they are refused before they take as much memory.
+BOMB = 2**29
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +48,29 @@ def test_very_many_broken_files(home, targets):
     try_many(home, targets, 5000, 2)
 
 
+#: Where a reader looks back for each character, these take minutes.
+LONG = [b"x" * 30_000, b"0" * 20_000 + b"7", b"9" * 30_000, b"a " * 9_000, b" " * 30_000 + b"x"]
+LONG += [b"{" * 30_000, b"}" * 30_000 + b"!", b'"' * 9_999, b"\n" * 5_000, b"\xff" * 5_000]
+
+
+def with_something_long(rng, good: bytes) -> bytes:
+    """Somewhere in a file, or in what is packed in it."""
+    packing = next((x for x in (gzip, bz2) if good.startswith(x.compress(b"")[:2])), None)
+    data = packing.decompress(good) if packing else good
+    at = rng.randint(0, len(data))
+    data = data[:at] + rng.choice(LONG) + data[at:]
+    return packing.compress(data) if packing else data
+
+
+@pytest.mark.long
+def test_long_words_and_lines(home, targets):
+    """They take no longer than they are long, and messages stay short."""
+    rng = random.Random(3)
+    for target in targets:
+        for _ in range(INPUTS):
+            attempt(home, target, with_something_long(rng, target.good))
+
+
 def test_an_encoding_of_many_bytes(home, targets):
     """Found by atheris."""
     target = next(t for t in targets if t.name == "read/i.graphml")
@@ -64,6 +92,27 @@ def test_brackets_within_brackets(home, targets):
             assert not attempt(home, target, len(text).to_bytes(8, "little") + text)
 
 
+@pytest.mark.parametrize(
+    "name", ["model/model.json", "model/points.safetensors", "made/run", "made/settings"]
+)
+def test_texts_that_say_what_a_file_is_are_short(name, home, targets):
+    target = next(t for t in targets if t.name == name)
+    more = b" " * LARGEST_TEXT
+    good = target.good
+    if good[8:9] == b"{":
+        size = int.from_bytes(good[:8], "little")
+        good, more = (size + len(more)).to_bytes(8, "little") + good[8 : 8 + size], more + good[8 + size :]
+    assert not attempt(home, target, good + more)
+
+
+def test_a_model_that_could_not_be_read_is_not_written(tmp_path):
+    model = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.FermiDirac())
+    embedding = tl.Embedding(model, np.zeros((3, 3), np.float32), None, {}, {"note": "x" * LARGEST_TEXT})
+    with pytest.raises(ValueError, match=r"model\.json, with the embedding's info, has [\d,]+ bytes; it may"):
+        embedding.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
 def zstd(data: bytes) -> bytes:
     import pyarrow as pa
 
@@ -71,9 +120,9 @@ def zstd(data: bytes) -> bytes:
 
 
 BOMBS = {
-    "blanks.gz": lambda: gzip.compress(b" " * 2**29, 1),
-    "rows.gz": lambda: gzip.compress(b"a b\n" * 2**27),
-    "rows.zst": lambda: zstd(b"a b\n" * 2**27),
+    "blanks.gz": lambda: gzip.compress(b" " * BOMB, 1),
+    "rows.gz": lambda: gzip.compress(b"a b\n" * (BOMB // 4)),
+    "rows.zst": lambda: zstd(b"a b\n" * (BOMB // 4)),
     "line.bz2": lambda: bz2.compress(b"x" * 2**27),
     "laughs.graphml": lambda: (
         b'<!DOCTYPE g [<!ENTITY a "'
@@ -92,9 +141,10 @@ def test_bombs_are_small_fires(name, tmp_path):
     """Made to fill half a gigabyte: refused soon, and before they do."""
     (tmp_path / name).write_bytes(BOMBS[name]())
     read = tl.Split.load if name.endswith("safetensors") else tl.read
-    start = time.process_time()
+    start, more = time.process_time(), watch()
     with pytest.raises(ValueError, match=str(tmp_path)) as caught:
         read(tmp_path / name)
+    assert more() < BOMB
     assert time.process_time() - start < 10
     assert len(str(caught.value)) < 1500
 

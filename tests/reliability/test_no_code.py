@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import timelike as tl
+from timelike import store
 from timelike.datasets import files
 from timelike.datasets.registry import DATASETS
 
@@ -64,7 +65,7 @@ def model(tmp_path):
     return tmp_path / "model"
 
 
-@pytest.mark.parametrize("name", ["model.json", "points.safetensors", "nodes.parquet", "edges.parquet"])
+@pytest.mark.parametrize("name", [*store.FILES, store.EDGES, store.REPLAY])
 @pytest.mark.parametrize("target", ["absolute", "relative"])
 def test_links_are_refused(model, name, target):
     outside = model.parent / f"secret-{name}"

@@ -13,7 +13,7 @@ from timelike.checks import output_path
 from timelike.datasets.dream5 import FILES, dream5
 from timelike.datasets.registry import load, resolve
 from timelike.datasets.rmat import rmat, rmat_to_parquet
-from timelike.files import replacing
+from timelike.files import replacing, write_rows
 from timelike.graph import DiGraph
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def write_edges(frame: pl.DataFrame, path: Path, name: str = "") -> None:
         return
     opener: Any = gzip.open if name.endswith(".gz") else open
     with opener(path, "wb") as file:
-        frame.write_csv(file, separator=separator, quote_style=_quotes(frame["source"]))
+        write_rows(frame, file, separator=separator, quote_style=_quotes(frame["source"]))
 
 
 def write_nodes(graph: DiGraph, path: Path) -> None:
@@ -93,7 +93,8 @@ def write_nodes(graph: DiGraph, path: Path) -> None:
     import polars as pl
 
     names = pl.Series([str(graph.name(i)) for i in range(graph.num_nodes)])
-    names.to_frame().write_csv(path, include_header=False, quote_style=_quotes(names))
+    with open(path, "wb") as file:
+        write_rows(names.to_frame(), file, header=False, quote_style=_quotes(names))
 
 
 def _quotes(names: pl.Series) -> Literal["always", "necessary"]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Up to here names are Python objects in a tuple, beyond it a column.
 SMALL = 2**17
+#: A file that announces more nodes than this has at most so many for an edge.
+MANY_NODES, NODES_PER_EDGE = 2**24, 100
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
@@ -152,6 +154,11 @@ class Builder:
         """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
         if self._numbering is None:
             return self.finish()
+        if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
+            raise ValueError(
+                f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; so many nodes without an edge are "
+                "there to fill the memory"
+            )
         names = self._numbering.names()
         wrong = names.filter(~names.str.contains(WHOLE))
         if len(wrong):

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 PACKINGS = (".gz", ".bz2", ".zst")
-BLOCK = 2**25
+#: Bytes read at a time: no more are faster, and the tables of a block are several times as large.
+BLOCK = 2**22
 #: No line of a file of edges is as long.
 LONGEST_LINE = 2**26
 #: What unpacks to more than this many bytes, and to so many times its size, is there to fill the memory.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from array import array
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -15,14 +16,19 @@ from timelike.io.files import File
 from timelike.io.layout import MISSING
 from timelike.io.times import NUMBER, Time
 
+#: Elements within elements, such as graphs within nodes.
+DEEPEST = 1000
+
 
 @dataclasses.dataclass
 class Found:
     """What has been seen of a file so far."""
 
     nodes: dict[str, str] = dataclasses.field(default_factory=dict)
-    edges: list[tuple[str, str]] = dataclasses.field(default_factory=list)
-    weights: list[float] = dataclasses.field(default_factory=list)
+    ids: dict[str, str] = dataclasses.field(default_factory=dict)
+    sources: list[str] = dataclasses.field(default_factory=list)
+    targets: list[str] = dataclasses.field(default_factory=list)
+    weights: array[float] = dataclasses.field(default_factory=lambda: array("d"))
     times: list[Time | None] = dataclasses.field(default_factory=list)
     keys: dict[str, str] = dataclasses.field(default_factory=dict)
     directed: bool = True
@@ -42,21 +48,29 @@ def read(file: File, builder: Builder, labels: bool = False, time: str | None = 
     """
     import polars as pl
 
-    found = Found()
+    found, inside = Found(), []
     for event, element in _events(file):
         tag = element.tag.rpartition("}")[2]
         if event == "start":
+            inside.append(element)
+            if len(inside) > DEEPEST:
+                raise ValueError(f"{file.name}: over {DEEPEST:,} elements within each other are no graph")
             _start(found, tag, element)
-        elif tag == "hyperedge":
+            continue
+        inside.pop()
+        if tag == "hyperedge":
             raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
-        elif tag in ("node", "edge"):
+        if tag in ("node", "edge"):
             _end(found, builder, tag, element, labels, time)
-            element.clear()
+            if inside:
+                inside[-1].remove(element)
     if found.both_ways:
         builder.remarks.append(f"{found.both_ways:,} edges are not directed and count both ways")
     called = name_labels(found.nodes) if labels else found.nodes
     builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
-    ends = [pl.Series([called.get(e[i], e[i]) for e in found.edges], dtype=pl.String) for i in (0, 1)]
+    ends = [
+        pl.Series([called.get(x, x) for x in end], dtype=pl.String) for end in (found.sources, found.targets)
+    ]
     weights = np.asarray(found.weights) if found.weighted else None
     builder.add(ends[0], ends[1], weights, None if time is None else np.asarray(found.times))
     return builder.finish()
@@ -102,7 +116,7 @@ def _edge(found: Found, builder: Builder, element: Any, data: dict[str, str], ti
     ends = element.get("source", ""), element.get("target", "")
     weight = data.get("weight", "1").lower()
     when = None if time is None or not all(ends) else builder.clock.of(data.get(time))
-    row = f"edge {len(found.edges) + 1}"
+    row = f"edge {len(found.sources) + 1}"
     if not all(ends):
         builder.bad(row, "source or target is missing", element.attrib)
     elif weight not in MISSING and not NUMBER.fullmatch(weight):
@@ -114,6 +128,9 @@ def _edge(found: Found, builder: Builder, element: Any, data: dict[str, str], ti
         both = not directed and ends[0] != ends[1]
         found.both_ways += not directed
         found.weighted += "weight" in data
-        found.edges += [ends, ends[::-1]] if both else [ends]
-        found.weights += [float("nan") if weight in MISSING else float(weight)] * (1 + both)
-        found.times += [when] * (1 + both)
+        source, target = (found.ids.setdefault(end, end) for end in ends)  # one text for all edges of a node
+        found.sources += [source, target] if both else [source]
+        found.targets += [target, source] if both else [target]
+        found.weights.extend([float("nan") if weight in MISSING else float(weight)] * (1 + both))
+        if time is not None:
+            found.times += [when] * (1 + both)

@@ -11,10 +11,10 @@ from timelike.io.build import Builder, name_labels
 from timelike.io.files import File
 
 RELATIONS = ("is_a", "part_of")
-SPARE = re.compile(r"\s*(\{[^}]*\}\s*)?((?<!\\)!.*)?$")
+COMMENT, BRACES_END = re.compile(r"(?<!\\)!"), re.compile(r"\}\s*(!|$)")
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Term:
     """A `[Term]` stanza: its line, and what matters of it."""
 
@@ -72,9 +72,21 @@ def _terms(file: File, builder: Builder, relations: frozenset[str]) -> Iterator[
         if not colon:
             builder.bad(f"line {line}", "a tag and a colon expected", text)
             continue
-        _take(term, line, tag.strip(), SPARE.sub("", value).strip(), relations, builder)
+        _take(term, line, tag.strip(), bare(value), relations, builder)
     if term:
         yield term
+
+
+def bare(value: str) -> str:
+    """A value without modifiers in braces and a comment behind `!`, in time that grows with its length."""
+    comment = COMMENT.search(value)
+    cut = comment.start() if comment else len(value)
+    for end in BRACES_END.finditer(value):
+        begin = value.find("{", value.rfind("}", 0, end.start()) + 1, end.start())
+        if 0 <= begin < cut:
+            cut = begin
+            break
+    return value[:cut].strip()
 
 
 def _take(term: Term, line: int, tag: str, value: str, relations: frozenset[str], builder: Builder) -> None:

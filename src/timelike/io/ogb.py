@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io import text
 from timelike.io.build import Builder
@@ -29,6 +30,7 @@ def _count(path: Path) -> int:
         raise ValueError(f"{path}: there is no such file; it says how many nodes there are")
     with File(path) as file:
         rows = [line.strip() for _, line in file.lines() if line.strip()]
-    if len(rows) != 1 or not rows[0].isdecimal() or not int(rows[0][:19]) < 2**31:
-        raise ValueError(f"{path}: one number of nodes expected; {len(rows)} lines, first {rows[:1]}")
+    good = len(rows) == 1 and len(rows[0]) < 11 and rows[0].isdecimal() and int(rows[0]) < 2**31
+    if not good:
+        raise ValueError(f"{path}: one number of nodes expected; {len(rows)} lines, first {show(rows[:1])}")
     return int(rows[0])

@@ -7,12 +7,13 @@ that is not plain; `_careful` reads line by line and is the definition of what a
 from __future__ import annotations
 
 import csv
-import re
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike.checks import show
 from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 COMMENTS = ("#", "%")
+#: Rows that are Python objects at a time.
+SOME = 2**15
 
 
 def read(
@@ -154,18 +157,19 @@ def _with_weights(table: pl.DataFrame) -> pl.DataFrame | None:
 
 def _single_blanks(block: bytes) -> bytes:
     """Lines whose fields are divided by exactly one blank."""
-    if any(x in block for x in (b"\t", b"  ", b" \n", b"\n ")) or block.startswith(b" "):
-        block = re.sub(rb"[ \t]+", b" ", block).replace(b" \n", b"\n").replace(b"\n ", b"\n")
-    return block.removeprefix(b" ")
+    block = block.replace(b"\t", b" ")
+    while b"  " in block:
+        block = block.replace(b"  ", b" ")
+    return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
 
 
 def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
     """Read line by line."""
     import polars as pl
 
-    rows = list(_rows(builder, first, block, layout, comments))
-    if rows:
-        sources, targets, weights, times = zip(*rows, strict=True)
+    rows = _rows(builder, first, block, layout, comments)
+    while some := list(itertools.islice(rows, SOME)):
+        sources, targets, weights, times = zip(*some, strict=True)
         ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
         builder.add(
             ends[0],
@@ -217,7 +221,7 @@ def _problem(row: list[str], layout: Layout) -> str | None:
             return f"the {name} is empty"
     weight = "" if layout.weight is None else row[layout.weight]
     if weight.lower() not in MISSING and not NUMBER.fullmatch(weight):
-        return f"the weight {weight!r} is no number"
+        return f"the weight {show(weight)} is no number"
     return None
 
 

@@ -43,6 +43,19 @@ plot.on('plotly_click', event => {
 });
 """
 
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+</head>
+<body>
+{plot}
+</body>
+</html>
+"""
+
 
 def load_plotly() -> Any:
     """Plotly's graph objects, or an error that names the extra."""
@@ -98,10 +111,10 @@ def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scen
 def page(figure: Figure) -> str:
     """One HTML page with everything inside it, plotly's own program too."""
     config = {"displaylogo": False, "responsive": True}
-    html: str = figure.to_html(
-        config, include_plotlyjs=True, post_script=CLICK, default_height="95vh", div_id="embedding"
+    plot = figure.to_html(
+        config, full_html=False, post_script=CLICK, default_height="95vh", div_id="embedding"
     )
-    return html
+    return PAGE.format(title=escape(figure.layout.title.text or "timelike"), plot=plot)
 
 
 def _times(embedding: Embedding, chosen: Selection) -> np.ndarray:
