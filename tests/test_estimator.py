@@ -209,6 +209,7 @@ def test_scikit_learn_checks(estimator, check):
 # The choice of a geometry
 
 
+@pytest.mark.long
 def test_the_best_of_a_few_is_kept(fitted):
     config = Config(epochs=20, learning_rate=0.03, burn_in=2)
 
@@ -493,6 +494,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "seed": 3,
         "seeds": 2,
         "members": 3,
+        "tables": "bfloat16",
         "valid_fraction": 0.2,
         "refit": True,
         "calibrate": False,

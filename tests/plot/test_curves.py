@@ -40,6 +40,7 @@ def test_precision_and_recall_are_scikit_learns():
     assert line.get_label() == f"here, AP {average_precision_score(TRUTH, PROB):.3f}"
 
 
+@pytest.mark.long
 def test_pictures_show_the_probabilities_that_are_predicted():
     """Edges, matrix, landscape, curves and page, calibrated or not; the colour bar says which."""
     named = embed(Minkowski(2), 12, names=tuple("abcdefghijkl"))

@@ -111,7 +111,7 @@ def prepare(home: Path) -> list[Target]:
         "split": tl.Split.load,
         "journal": _read_journal,
         "settings": Settings.load,
-        "pairs": lambda path: read_pairs(str(path)),
+        "pairs": lambda path: read_pairs(str(path), lambda rows: None),
         "nodes": names_in,
     }
     return found + [Target(f"made/{x}", (made / x).read_bytes(), read) for x, read in readers.items()]

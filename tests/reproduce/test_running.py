@@ -117,6 +117,7 @@ def test_mistakes_are_one_line(arguments, words, capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().err.partition(": ")[2] == said.partition(": ")[2]
 
 
+@pytest.mark.long
 def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "experiments.page", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

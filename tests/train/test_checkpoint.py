@@ -188,6 +188,7 @@ def test_twenty_kills(tmp_path, cached):
     assert np.array_equal(np.load(tmp_path / "points.npy"), whole)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("memory", [2**31, 1])
 def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory):
     """All runs in one program, or a program and a file for each."""

@@ -37,6 +37,7 @@ def test_numbers_are_learned_with_the_points():
     assert free.history["loss"][late].mean() < 0.85 * fixed.history["loss"][late].mean()
 
 
+@pytest.mark.long
 def test_a_learned_number_moves_along_its_gradient(x64):
     """Adam's first step has the length of its rate, against the sign of the derivative."""
     model = Model(AntiDeSitter(3, radius=0.8), TripleFermiDirac(tau1=0.4))

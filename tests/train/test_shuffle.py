@@ -11,10 +11,12 @@ from scipy.stats import chisquare
 from without_jax import in_numpy
 
 from timelike import engine
+from timelike.optimizers import Step
 from timelike.sampling import EdgeTable, Negatives
 from timelike.shuffle import Shuffle
 
 KEY = jax.random.key(7)
+STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
 
 
 def test_shuffle_is_a_permutation_of_every_size():
@@ -65,7 +67,7 @@ def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
     graph = random_graph(8, edges, weighted=True)
     plan = engine.Plan(batch, Negatives(uniform=1), "sgd", "last", ())
     carry = (jnp.zeros((8, 2)), (), (), ())
-    _, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, None, key, carry))(
+    _, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, STEP, key, carry))(
         EdgeTable.build(graph), KEY
     )
     jax.effects_barrier()

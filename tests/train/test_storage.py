@@ -51,6 +51,7 @@ def config_of(**changes):
     return tl.Config(**settings | changes)
 
 
+@pytest.mark.long
 def test_training_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
     graph = tl.datasets.duplication_divergence(17)
     config = config_of(tables="bfloat16")

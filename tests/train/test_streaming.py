@@ -35,6 +35,7 @@ def streamed(split, in_parts):
     return tl.train(in_parts, MODEL, CONFIG, valid=split.valid, progress=False)
 
 
+@pytest.mark.long
 def test_one_part_is_the_same_training(split, tmp_path):
     """Bit for bit: the same order, the same negatives, the same steps."""
     shards = EdgeShards.write(split.train, tmp_path / "one")
