@@ -16,6 +16,9 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 R = TypeVar("R")
 
+#: Seconds that a process has to end when there is nothing more to do.
+ENDING = 5.0
+
 
 def share(batches: Sequence[Sequence[T]], jobs: int, do: Callable[[T], R]) -> Iterator[tuple[T, R]]:
     """Each thing with what was made of it, as it is finished; a batch stays in one process, in its order.
@@ -45,6 +48,9 @@ def share(batches: Sequence[Sequence[T]], jobs: int, do: Callable[[T], R]) -> It
                 else:
                     del doing[pipe]
                 yield thing, answer
+        for pipe, process in processes.items():  # nothing more to do: they end by themselves, in peace
+            pipe.close()
+            process.join(ENDING)
     finally:
         for process in processes.values():
             process.kill()
