@@ -13,12 +13,12 @@ import argparse
 import dataclasses
 import datetime
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments.claims import left
 from timelike.reproduce.tables import markdown
 
 if TYPE_CHECKING:
@@ -214,19 +214,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
     if given.what == "report":
         report(given.out)
         return
-    for data, seed in ((data, seed) for data, seeds in DATA.items() for seed in seeds):
-        file = _file(given.out, data, seed)
-        if given.only not in file.name or file.exists():
-            continue
-        try:  # another process may be at it
-            os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            continue
-        file.write_text(json.dumps(score(data, seed)))
+    tasks = [(data, seed) for data, seeds in DATA.items() for seed in seeds]
+    for file, task in left({_file(given.out, *task): task for task in tasks}, given.only):
+        file.write_text(json.dumps(score(*task)))
 
 
 if __name__ == "__main__":

@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from experiments.claims import left
 from timelike import datasets
 from timelike.recipes import negatives_like, recipe
 from timelike.reproduce.lanes import score_lanes
@@ -131,16 +131,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
     if given.what == "score":
-        for task in tasks():
-            file = given.out / task.name
-            if given.only not in task.name or file.exists():
-                continue
-            try:  # another process may be at it
-                os.close(os.open(f"{file}.begun", os.O_CREAT | os.O_EXCL))
-            except FileExistsError:
-                continue
+        for file, task in left({given.out / task.name: task for task in tasks()}, given.only):
             file.write_text(json.dumps(score(task)))
         return
     scores = {

@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
+from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.checks import positive_number, whole_number
 from timelike.graph import DiGraph
-from timelike.members import Words, add_members, has_member, no_members
 from timelike.shuffle import at, below
 from timelike.tables import meeting_places
 
@@ -55,7 +55,7 @@ class EdgeTable:
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
     some kind of negative asks for them; `places` is for `tables.sum_by_node`; `words`, if there are any, are
-    a filter (`timelike.members`) that saves a search; `halvings` bounds the binary search in a row, and
+    a filter (`timelike.bloom`) that saves a search; `halvings` bounds the binary search in a row, and
     `draws` says how often a negative is drawn before it is given up.
     """
 

@@ -1,6 +1,6 @@
 """Epochs over edges that are streamed to the device, part by part, while it works on the part before.
 
-The points, the optimiser's state and the filter of edges (`timelike.members`) stay on the device. A thread
+The points, the optimiser's state and the filter of edges (`timelike.bloom`) stay on the device. A thread
 reads the next part and sends it while the steps of this one run; the parts come in another order in every
 epoch, and the edges of a part as in `timelike.engine`. With one part it is the same epoch.
 """
@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.engine import (
     Carry,
     Data,
@@ -32,7 +33,6 @@ from timelike.engine import (
     sweep_edges,
 )
 from timelike.evaluation import LabelledPairs
-from timelike.members import Words, add_members, has_member, no_members
 from timelike.sampling import EdgeTable, Nodes, draws_for
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places

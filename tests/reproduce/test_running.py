@@ -1,10 +1,10 @@
 """Tasks run once, resume after an interruption, and end in reports; the pages show what was found."""
 
 import json
-import pickle
 import re
 import subprocess
 import sys
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
@@ -88,7 +88,7 @@ def test_every_group_names_its_tasks_once(name):
     assert len(set(names)) == len(names)
     assert group.ABOUT
     json.dumps([task.about for task in group.tasks(Options(quick=True))])
-    pickle.dumps(list(group.tasks(Options())))  # to another process
+    ForkingPickler.dumps(list(group.tasks(Options())))  # to another process
 
 
 @pytest.mark.parametrize(

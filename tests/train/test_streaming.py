@@ -12,7 +12,7 @@ import pytest
 from graphs import random_graph
 
 import timelike as tl
-from timelike import members, streaming
+from timelike import bloom, streaming
 from timelike.shards import EdgeShards
 
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
@@ -86,14 +86,14 @@ def test_every_edge_is_seen_once_in_an_epoch(in_parts):
 @pytest.mark.long
 def test_no_edge_is_missed_and_few_others_are_taken_for_one():
     graph = random_graph(3000, 400_000, seed=1)
-    words = members.no_members(graph.num_edges)
+    words = bloom.no_members(graph.num_edges)
     for half in (slice(0, 150_000), slice(150_000, None)):
-        words = members.add_members(words, jnp.asarray(graph.sources[half]), jnp.asarray(graph.targets[half]))
-    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * members.FEWEST_WORDS)
-    assert members.has_member(words, graph.sources, graph.targets).all()
+        words = bloom.add_members(words, jnp.asarray(graph.sources[half]), jnp.asarray(graph.targets[half]))
+    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * bloom.FEWEST_WORDS)
+    assert bloom.has_member(words, graph.sources, graph.targets).all()
     drawn = np.random.default_rng(2).integers(0, 3000, (2, 200_000))
     other = ~graph.has_edges(*drawn)
-    assert jax.device_get(members.has_member(words, *drawn[:, other])).mean() < 0.01
+    assert jax.device_get(bloom.has_member(words, *drawn[:, other])).mean() < 0.01
 
 
 def test_held_out_edges_are_validated_on(split, tmp_path):
