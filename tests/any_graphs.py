@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from timelike import DiGraph
+from timelike.splits import Split
 
 
 @st.composite
@@ -27,3 +28,14 @@ def random_graph(nodes: int, edges: int, seed: int = 0) -> DiGraph:
     rng = np.random.default_rng(seed)
     s, t = (nodes * rng.random((2, edges)) ** 2).astype(np.int32)
     return DiGraph.from_arrays(s[s != t], t[s != t], nodes)
+
+
+def check_parts(graph: DiGraph, split: Split) -> None:
+    """Disjoint parts that make up the graph, and non-edges that are none."""
+    parts = [as_set(split.train), as_set(split.valid_edges), as_set(split.test_edges)]
+    assert sum(map(len, parts)) == graph.num_edges
+    assert set.union(*parts) == as_set(graph) == as_set(split.graph)
+    assert split.train.num_nodes == graph.num_nodes
+    assert not as_set(split.test_non_edges) & as_set(graph)
+    assert not as_set(split.valid_non_edges) & (parts[0] | parts[1])
+    assert all(s != t for s, t in [*split.test_non_edges, *split.valid_non_edges])
