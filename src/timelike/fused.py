@@ -35,12 +35,13 @@ Rows = Float[Array, "entries ambient"]
 Table = Float[Array, "nodes ambient"]
 Packed = Float[Array, "nodes packed"]
 
-#: Numbers that a block of threads holds of each table, of narrow and of wide ones; measured on an H200.
-TILE = {16: 512, 1024: 1024}
-#: The same where most rows are passed over.
-LONG_TILE = {16: 1024, 1024: 2048}
-#: Threads in a block, in units of 32.
-WARPS = 4
+#: Numbers that a block of threads holds of a table, and threads in it in units of 32: for every kernel, of
+#: narrow and of wide tables; measured on an H200.
+TILES = {
+    "gradients": {16: (512, 8), 1024: (1024, 8)},
+    "sums": {16: (512, 2), 1024: (1024, 2)},
+    "move": {16: (128, 2), 1024: (512, 4)},
+}
 #: Rows begin where the memory's shortest requests do, so many bytes apart.
 REQUEST = 32
 
@@ -118,7 +119,7 @@ def _gradients(
     count, leaves, dim = ends.shape[0] // 2, jax.tree.leaves(model), model.manifold.ambient_dim
     slots, log_likelihoods, covectors = _call(
         partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1]),
-        _Tile(dim),
+        _Tile("gradients", dim),
         count,
         [
             jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]),
@@ -199,7 +200,7 @@ def _sums(
         return jnp.where(there & (first == entries) & (where < nodes), ends, nodes), covectors
     own, covectors = _call(
         partial(_sums_kernel, nodes),
-        _Tile(covectors.shape[1], LONG_TILE),
+        _Tile("sums", covectors.shape[1]),
         ends.shape[0],
         [slots, ends, where, covectors],
         [_like(ends), _like(covectors)],
@@ -233,7 +234,7 @@ def _sums_of_hubs(
     if interpret:
         covectors = covectors.at[more].add(covectors[some], mode="drop")
     else:
-        tile, inputs = _Tile(covectors.shape[1]), [some, more, covectors]
+        tile, inputs = _Tile("sums", covectors.shape[1]), [some, more, covectors]
         (covectors,) = _call(_hubs_kernel, tile, len(some), inputs, [_like(covectors)], aliases={2: 0})
     return slots, set_rows(own, first, hub), covectors
 
@@ -259,7 +260,7 @@ def _move(
     counts = [x.reshape(1) for x in leaves if x.ndim != 2]
     norms, packed = _call(
         partial(_move_kernel, optimizer, structure, [x.ndim == 2 for x in leaves]),
-        _Tile(covectors.shape[1]),
+        _Tile("move", covectors.shape[1]),
         own.shape[0],
         [jnp.stack(settings), own, covectors, *counts, packed],
         [jax.ShapeDtypeStruct(own.shape, jnp.float32), _like(packed)],
@@ -268,7 +269,7 @@ def _move(
     )
     one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
     _, counted = optimizer.update(covectors[:1], one, covectors[:1])
-    return packed, jax.tree.map(lambda x: x[:0] if x.ndim == 2 else x, counted), norms
+    return packed, jax.tree.map(lambda old, new: old if old.ndim == 2 else new, state, counted), norms
 
 
 def _move_kernel(
@@ -295,10 +296,11 @@ def _move_kernel(
 class _Tile:
     """What a block of threads sees of a table: some rows, and columns up to a power of two."""
 
-    def __init__(self, dim: int, sizes: dict[int, int] = TILE):
+    def __init__(self, kernel: str, dim: int):
         self.dim, self.width = dim, pl.next_power_of_2(dim)
-        size = next((size for width, size in sizes.items() if self.width <= width), self.width)
-        self.rows = size // self.width
+        sizes = TILES[kernel].items()
+        size, self.warps = next((tile for width, tile in sizes if self.width <= width), (self.width, 8))
+        self.rows = max(1, size // self.width)
 
     @property
     def axis(self) -> Int[Array, "1 width"]:
@@ -344,7 +346,7 @@ def _call(
         outputs,
         grid=(pl.cdiv(count, tile.rows),),
         input_output_aliases=aliases,
-        compiler_params=triton.CompilerParams(num_warps=WARPS, num_stages=1),
+        compiler_params=triton.CompilerParams(num_warps=tile.warps, num_stages=1),
         interpret=interpret,
     )(*inputs)
 

@@ -12,9 +12,10 @@ from timelike.reproduce.processes import share
 
 #: Two things that are done at once, two that are never done; what is done is printed.
 ENDLESS = """
-import sys, time
+import signal, sys, time
 from timelike.reproduce.processes import share, sigterm_interrupts
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts with & ignores it
 try:
     with sigterm_interrupts():
         for seconds, _ in share([[0.0], [0.1], [600.0], [600.0]], 3, time.sleep):

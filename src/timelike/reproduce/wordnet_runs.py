@@ -14,6 +14,7 @@ from timelike._struct import with_numbers
 from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
 from timelike.config import Config
 from timelike.embedding import Embedding
+from timelike.ensembles import ensemble
 from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
@@ -41,23 +42,29 @@ WARM: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
-    """Test F1 of every seed at the threshold, and with the settings, that validation chose."""
+    """Test F1 of every seed at the threshold, and with the settings, that validation chose.
+
+    Where validation chooses the score too, also that of all seeds as the members of one model.
+    """
     start = warm_start(cell, split)
     settings, tried = choose(cell, split, start)
     first = cell.row.more.get("first_seed", 0)
     runs = train(cell, split, [{**settings, "seed": first + i} for i in range(cell.seeds)], start)
-    if cell.row.more.get("score") == "best":
-        runs = [run.rescored(split.valid, "f1") for run in runs]
+    rescore = cell.row.more.get("score") == "best"
+    whole = [ensemble(runs)] if rescore and len(runs) > 1 else []
+    runs = [run.rescored(split.valid, "f1") if rescore else run for run in runs + whole]
     valid = [best_f1(run, split.valid) for run in runs]
     test = [_f1(run, split.test, found[1]) for run, found in zip(runs, valid, strict=True)]
+    single = test[: cell.seeds]
     return {
-        "median": round(float(np.median(test)), 2),
-        "spread": round(float(np.std(test)), 2),
-        "scores": [round(f1, 2) for f1 in test],
-        "valid": [round(f1, 2) for f1, _ in valid],
+        "median": round(float(np.median(single)), 2),
+        "spread": round(float(np.std(single)), 2),
+        "scores": [round(f1, 2) for f1 in single],
+        "valid": [round(f1, 2) for f1, _ in valid[: cell.seeds]],
         "settings": settings,
         "tried": tried,
-        "ranked_by": [run.score for run in runs],
+        "ranked_by": [run.score for run in runs[: cell.seeds]],
+        **{"together": round(f1, 2) for f1 in test[cell.seeds :]},
     }
 
 
