@@ -170,15 +170,16 @@ def test_eq12_on_the_light_cone_and_at_the_antipode(precision, t):
 @pytest.mark.parametrize("t", [0.3, 1.5, 1.7, 3.0])
 def test_eq12_has_the_slope_and_curvature_of_a_squared_length(precision, t):
     """Along the closed geodesic (cos t, −sin t) of unit speed s² = −t²."""
+    precision.agree(interval_and_slopes(precision.array(t)), [-(t**2), -2 * t, -2], scale=10)
 
+
+@jax.jit
+def interval_and_slopes(t):
     def interval(t):
-        p, q = jnp.asarray([1, 0, 0], precision.dtype), jnp.stack([jnp.cos(t), -jnp.sin(t), 0 * t])
+        p, q = jnp.asarray([1, 0, 0], t.dtype), jnp.stack([jnp.cos(t), -jnp.sin(t), 0 * t])
         return AntiDeSitter(2).separation(p, q).interval[0]
 
-    got = [
-        jax.jit(f)(precision.array(t)) for f in (interval, jax.grad(interval), jax.grad(jax.grad(interval)))
-    ]
-    precision.agree(jnp.stack(got), [-(t**2), -2 * t, -2], scale=10)
+    return jnp.stack([f(t) for f in (interval, jax.grad(interval), jax.grad(jax.grad(interval)))])
 
 
 def test_eq13_anti_de_sitter_exponential_map(precision, rng):

@@ -1,5 +1,6 @@
 """DREAM5 as in its files: counts, gene names, non-edges, regulators."""
 
+import functools
 import shutil
 
 import numpy as np
@@ -20,10 +21,13 @@ def rows(path) -> list[list[str]]:
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
+read = functools.cache(dream5)
+
+
 @pytest.mark.parametrize("network", FILES)
 def test_counts(network, data_dir):
     _, nodes, edges, non_edges, reciprocal, factors = COUNTS[network]
-    found = dream5(network, data_dir)
+    found = read(network, data_dir)
     graph = found.graph
     assert (graph.num_nodes, graph.num_edges, len(found.non_edges)) == (nodes, edges, non_edges)
     assert (DATASETS[f"dream5:{network}"].nodes, DATASETS[f"dream5:{network}"].edges) == (nodes, edges)
@@ -38,7 +42,7 @@ def test_equal_to_the_files_read_naively(network, data_dir):
     names = dict(rows(folder / f"net{number}_gene_ids.tsv"))
     gold = rows(folder / f"DREAM5_NetworkInference_GoldStandard_Network{number}.tsv")
     factors = {names[row[0]] for row in rows(folder / f"net{number}_transcription_factors.tsv")}
-    found = dream5(network, data_dir)
+    found = read(network, data_dir)
     graph = found.graph
     labelled = {(names[s], names[t]): label for s, t, label in gold}
     called = list(graph.names)
@@ -50,7 +54,7 @@ def test_equal_to_the_files_read_naively(network, data_dir):
 
 
 def test_genes_have_the_names_biologists_use(data_dir):
-    graph = load("dream5:ecoli", data_dir)
+    graph = read("ecoli", data_dir).graph
     assert graph.has_edges(graph.numbers("lexA"), graph.numbers("recA")).all()
 
 

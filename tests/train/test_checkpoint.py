@@ -17,7 +17,7 @@ import timelike as tl
 from timelike import checkpoint as checkpoints
 
 GRAPH = tl.datasets.duplication_divergence(seed=3, nodes=30)
-MODEL = tl.Model(tl.manifolds.AntiDeSitter(3), tl.likelihoods.TripleFermiDirac())
+MODEL = tl.Model(tl.manifolds.Hyperboloid(3), tl.likelihoods.TripleFermiDirac())
 SCRIPT = Path(__file__).with_name("long_run.py")
 
 
@@ -93,7 +93,7 @@ def test_other_settings_are_named(tmp_path):
         run(path, learning_rate=0.5)
     with pytest.raises(ValueError, match=r"\(epochs was 6, is now 7; optimizer was 'adam', is now 'sgd'\)"):
         run(path, epochs=7, optimizer="sgd")
-    other = tl.Model(tl.manifolds.AntiDeSitter(3, radius=2.0), tl.likelihoods.TripleFermiDirac())
+    other = tl.Model(tl.manifolds.Hyperboloid(3, radius=2.0), tl.likelihoods.TripleFermiDirac())
     config, keep = tl.Config(epochs=6, batch_size=32, optimizer="adam"), tl.Checkpointing(path)
     with pytest.raises(ValueError, match=r"\(model was .*radius=1.0.*, is now .*radius=2.0"):
         tl.train(GRAPH, other, config, checkpoint=keep)

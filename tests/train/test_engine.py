@@ -123,7 +123,6 @@ def three_epochs():
     return jax.device_get(states), reports, blocks
 
 
-@pytest.mark.long
 def test_an_epoch_is_its_batches_one_after_the_other(x64):
     states, reports, blocks = three_epochs()
     numbers = dataclasses.asdict(ADS.likelihood)
