@@ -2,8 +2,6 @@
 
 import gc
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 import jax
 import pytest
@@ -25,15 +23,3 @@ def x64() -> Iterator[None]:
     """Double precision for the length of one test."""
     with jax.enable_x64(True):
         yield
-
-
-@pytest.fixture(scope="session")
-def elsewhere(tmp_path_factory) -> Iterator[ProcessPoolExecutor]:
-    """A process in which XLA optimises nothing: pages and commands are compiled for longer than they run."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
-        environment.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path_factory.mktemp("compiled")))
-        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-        pool.submit(int).result()
-    with pool:
-        yield pool

@@ -8,7 +8,10 @@ import re
 import time
 import traceback
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir
+from multiprocessing import get_context
 from pathlib import Path
 from unittest.mock import patch
 
@@ -49,6 +52,16 @@ def run(page: Path, folder: Path, environment: dict[str, str]) -> str | None:
             return traceback.format_exc()
     print(f"{page.stem}: {time.process_time() - start:.1f} s of CPU time")
     return None
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[ProcessPoolExecutor]:
+    """A process in which XLA optimises nothing: the pages are compiled for longer than they run."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            pool.submit(int).result()
+            yield pool
 
 
 @pytest.fixture
