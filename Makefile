@@ -27,7 +27,7 @@ test: $(VENV)/.test  ## run the tests
 	$(BIN)/pytest -n 2 --dist loadfile -q -m "not slow and not long"
 
 long: $(VENV)/.test  ## run what takes longer: every page, example and command of the documentation
-	$(BIN)/pytest -n 2 -q -m "long and not slow"
+	$(BIN)/pytest -n 2 --dist loadfile -q -m "long and not slow"
 
 dev: $(VENV)/.dev  ## install everything for development
 	@echo "Ready: $(BIN)/python; for checks at every commit run $(BIN)/pre-commit install"

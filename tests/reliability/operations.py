@@ -23,7 +23,7 @@ from timelike.embedding import Embedding
 from timelike.settings import Settings
 
 GRAPH = tl.datasets.cycle(30)
-MODEL = tl.Model(tl.manifolds.AntiDeSitter(3), tl.likelihoods.TripleFermiDirac())
+MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
 CONFIG = tl.Config(epochs=60, batch_size=4, optimizer="adam", learning_rate=0.01, burn_in=2)
 FORMATS = ("npz", "tsv", "parquet", "word2vec", "graphml")
 
