@@ -138,7 +138,7 @@ BY_PAIRS = dict.fromkeys(
 
 @pytest.mark.long
 @parametrize_with_checks(
-    [SpacetimeEmbedding("minkowski", dim=2, epochs=1, progress=False)],
+    [small("euclidean", likelihood="fermi-dirac", dim=2, epochs=1)],  # quickly compiled for every shape
     expected_failed_checks=lambda _: BY_PAIRS,
 )
 def test_scikit_learn_checks(estimator, check):
