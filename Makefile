@@ -23,7 +23,12 @@ help:  ## list the targets
 demo: $(VENV)/.plot  ## draw demo.png
 	$(BIN)/timelike demo --out demo.png
 
+# What one test has compiled, others need not, also of `make long` after `make test`, which begins anew.
+test long: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(VENV)/compiled
+test long: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.3
+
 test: $(VENV)/.test  ## run the tests
+	@rm -rf $(VENV)/compiled
 	$(BIN)/pytest -n 2 --dist loadfile -q -m "not slow and not long"
 
 long: $(VENV)/.test  ## run what takes longer: every page, example and command of the documentation

@@ -34,7 +34,7 @@ def digest(embedding) -> str:
 
 
 def in_a_process(cores: set[int]) -> str:
-    """The bits of a run in single precision by a new process on these processor cores."""
+    """The bits of a run in single precision by a new process on these processor cores, compiled anew."""
     program = f"import os, runpy; os.sched_setaffinity(0, {cores}); "
     program += f"runpy.run_path({__file__!r}, run_name='__main__')"
     paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
@@ -42,7 +42,7 @@ def in_a_process(cores: set[int]) -> str:
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
-        env=os.environ | {"PYTHONPATH": paths},
+        env=os.environ | {"PYTHONPATH": paths, "JAX_ENABLE_COMPILATION_CACHE": "false"},
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
