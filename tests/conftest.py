@@ -12,7 +12,7 @@ settings.load_profile("timelike")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported now stays; with a heap of JAX's size, to look through it all the time costs a tenth."""
+    """What is imported stays: to look through it again and again takes a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)

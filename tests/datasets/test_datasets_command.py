@@ -98,7 +98,9 @@ def test_export_of_listed_non_edges(capsys, tmp_path, data_dir):
 EXPORTS = [(name, ending) for name in ("grid:3,4", "rmat:scale=5") for ending in ENDINGS]
 
 
-@pytest.mark.parametrize(("name", "ending"), [("dream5:ecoli", ".tsv"), ("dream5:ecoli", ".parquet"), *EXPORTS])
+@pytest.mark.parametrize(
+    ("name", "ending"), [("dream5:ecoli", ".tsv"), ("dream5:ecoli", ".parquet"), *EXPORTS]
+)
 def test_what_is_exported_can_be_read(name, ending, tmp_path, data_dir):
     export(name, tmp_path / f"edges{ending}", data_dir)
     graph, again = load(name, data_dir), read(tmp_path / f"edges{ending}")
