@@ -68,20 +68,15 @@ def rates(rng):
     return values
 
 
-TABLE_FUNCTIONS = (
-    "get_rows",
-    "get_state",
-    "put_rows",
-    "put_state",
-    "sum_by_node",
-    "sum_repeated",
-)
-
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common.
 PIECES = {
     "batch_loss": jax.jit(batch_loss),
     "update_rows": jax.jit(update_rows, static_argnums=1),
-    **{name: jax.jit(getattr(tables, name)) for name in TABLE_FUNCTIONS},
+    **{name: jax.jit(getattr(tables, name)) for name in ("get_rows", "get_state", "sum_by_node")},
+    **{
+        name: jax.jit(getattr(tables, name), static_argnums=4)
+        for name in ("sum_repeated", "put_rows", "put_state")
+    },
 }
 FIRST_ENTRIES = jax.jit(tables.first_entries)
 TRANSFORMATION = functools.cache(engine.Plan.transformation)
