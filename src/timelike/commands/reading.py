@@ -74,6 +74,7 @@ class PairOptions:
         from timelike.names import as_names
 
         known_names = None if names is None else as_names(names)
+        called = "standard input" if source == "-" else source
         rows = unknown_rows = 0
 
         def find(table: pl.DataFrame) -> None:
@@ -83,7 +84,7 @@ class PairOptions:
             if not known.all() and not self.skip_bad_rows:
                 row = int((~known).argmax())
                 wrong = table["source" if ends[0][row] < 0 else "target"][row]
-                raise ValueError(f"{source}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
+                raise ValueError(f"{called}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
             rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
             if known.any():
                 take(np.stack(ends, axis=1)[known])
@@ -91,9 +92,9 @@ class PairOptions:
         remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
         if unknown_rows:
             remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
-        note(*(f"{source}: {remark}" for remark in remarks))
+        note(*(f"{called}: {remark}" for remark in remarks))
         if unknown_rows == rows:
-            raise ValueError(f"{source}: there is no pair of known nodes in it")
+            raise ValueError(f"{called}: there is no pair of known nodes in it")
 
 
 @dataclasses.dataclass(frozen=True)
