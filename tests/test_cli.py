@@ -65,6 +65,8 @@ def test_demo_draws_and_prints(tmp_path, capsys):
             "--json is no option of timelike predict (timelike predict --help",
         ),
         (["predict", "m", "--each", "x"], "--each is 'x'; it must be a whole number\n"),
+        (["reproduce", "x"], "timelike: WHAT is 'x'; it must be one of ablation, "),
+        (["plan", "--nodes", "9", "--edges", "9", "--geometry", "order-embedding"], "--geometry is 'order"),
         (["plan", "--nodes", "9", "--edges", "x"], "--edges is 'x'; it must be a number\n"),
         (
             ["sweep", "cycle:9", "--grid", "epochs=1"],

@@ -36,7 +36,8 @@ def one_line(box: str) -> str:
 
 def _choice(value: str, option: str, choices: str) -> str:
     known = sorted({*ast.literal_eval(choices)} - {"None"})
-    return f"{option} is {value!r}; it must be one of {', '.join(known)}"
+    called = option if option.startswith("-") else option.upper()
+    return f"{called} is {value!r}; it must be one of {', '.join(known)}"
 
 
 def _value(option: str, errors: str, kind: str) -> str:

@@ -149,7 +149,7 @@ class Predict:
         embedding, known = fitted.embedding, fitted.known
         listed = _nodes_in(fitted, self.sources)
         numbers = np.delete(np.arange(len(embedding.points)), embedding.strangers(known))
-        sources: Iterable[Hashable] = map(embedding.name, numbers) if listed is None else listed
+        sources: Iterable[Hashable] = map(embedding.name, map(int, numbers)) if listed is None else listed
         total = len(numbers if listed is None else listed)
         rows: list[Any] = []
         for source in tqdm(sources, "sources", total, unit="node", **SHOWN):
