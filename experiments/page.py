@@ -10,6 +10,7 @@ by hand.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
 import re
@@ -138,9 +139,8 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
-    if name == "cost":
-        from experiments.cost import report
-
+    if name in ("cost", "wordnet_time"):
+        report = importlib.import_module(f"experiments.{name}").report
         return f"{report(stored(name))}\n\n{how(stored(name))}\n"
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))

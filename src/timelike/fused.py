@@ -40,7 +40,7 @@ Packed = Float[Array, "nodes packed"]
 TILES = {
     "gradients": {16: (512, 8), 1024: (1024, 8)},
     "sums": {16: (512, 2), 1024: (1024, 2)},
-    "move": {16: (128, 2), 1024: (512, 4)},
+    "move": {16: (128, 2), 1024: (1024, 4)},
 }
 #: Rows begin where the memory's shortest requests do, so many bytes apart.
 REQUEST = 32

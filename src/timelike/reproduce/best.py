@@ -80,8 +80,8 @@ def _wordnet_table(results: Sequence[Result]) -> str:
     seeds = sorted({r.about["seeds"] for r in results})
     return (
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
-        "threshold and score by validation. Seeds together are the members of one model (their mean log-odds). "
-        "In brackets: what was aimed at, in bold where it is reached.\n\n"
+        "threshold and score by validation. Seeds together are the members of one model: it has the mean of "
+        "their log-odds. In brackets: what was aimed at, in bold where it is reached.\n\n"
         + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
     )
 

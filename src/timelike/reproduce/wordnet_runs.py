@@ -54,8 +54,9 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
     whole = [ensemble(runs)] if rescore and len(runs) > 1 else []
     runs = [run.rescored(split.valid, "f1") if rescore else run for run in runs + whole]
     valid = [best_f1(run, split.valid) for run in runs]
-    test = [_f1(run, split.test, found[1]) for run, found in zip(runs, valid, strict=True)]
+    test = [f1_at(run, split.test, found[1]) for run, found in zip(runs, valid, strict=True)]
     single = test[: cell.seeds]
+    together = {"together": round(test[-1], 2)} if whole else {}
     return {
         "median": round(float(np.median(single)), 2),
         "spread": round(float(np.std(single)), 2),
@@ -64,7 +65,7 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
         "settings": settings,
         "tried": tried,
         "ranked_by": [run.score for run in runs[: cell.seeds]],
-        **{"together": round(f1, 2) for f1 in test[cell.seeds :]},
+        **together,
     }
 
 
@@ -157,7 +158,8 @@ def best_f1(run: Embedding, pairs: LabelledPairs) -> tuple[float, float]:
     return 100 * metrics.f1(scores, labels, threshold), threshold
 
 
-def _f1(run: Embedding, pairs: LabelledPairs, threshold: float) -> float:
+def f1_at(run: Embedding, pairs: LabelledPairs, threshold: float) -> float:
+    """F1 on these pairs, in percent, of those above a threshold on log F."""
     return 100 * metrics.f1(
         score_pairs(run, pairs.sources, pairs.targets), np.asarray(pairs.labels), threshold
     )
