@@ -131,7 +131,7 @@ class Epochs:
         from timelike.training import make_numbers, prepare
 
         config = Config(**{"learning_rate": 0.01, **settings})
-        plan, data = prepare(graph, model, config, None, None, None)
+        plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)
         numbers = make_numbers(model, config)
         start, epoch = partial(init_state, plan, num_nodes=graph.num_nodes), partial(run_epoch, plan)
         if seeds is not None:

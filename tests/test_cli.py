@@ -1,6 +1,7 @@
 """The command line: results on stdout, mistakes in one line on stderr with exit code 2."""
 
 import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,11 @@ from timelike.cli import main
 from timelike.commands.complaints import one_line
 
 
-def test_version(capsys):
+def test_version(monkeypatch, capsys):
     main(["--version"])
+    assert capsys.readouterr().out == f"timelike {__version__}\n"
+    monkeypatch.setattr(sys, "argv", ["timelike", "--version"])
+    runpy.run_module("timelike", run_name="__main__")
     assert capsys.readouterr().out == f"timelike {__version__}\n"
 
 
@@ -55,6 +59,15 @@ def test_demo_draws_and_prints(tmp_path, capsys):
             "one of cone, fermi-dirac, law-lucas, triple-fermi-dirac\n",
         ),
         (["fit", "e", "--out", "m", "--budgt", "3"], "--budgt is not understood; perhaps you mean --budget"),
+        (["fit", "e", "--out", "m", "--budget", "3"], "--budget is for a search; give --tune too"),
+        (
+            ["predict", "m", "--json"],
+            "--json is no option of timelike predict (timelike predict --help",
+        ),
+        (["predict", "m", "--each", "x"], "--each is 'x'; it must be a whole number\n"),
+        (["reproduce", "x"], "timelike: WHAT is 'x'; it must be one of ablation, "),
+        (["plan", "--nodes", "9", "--edges", "9", "--geometry", "order-embedding"], "--geometry is 'order"),
+        (["plan", "--nodes", "9", "--edges", "x"], "--edges is 'x'; it must be a number\n"),
         (
             ["sweep", "cycle:9", "--grid", "epochs=1"],
             "--grid: 'epochs' is not a number of this run; there are learn",
@@ -81,6 +94,16 @@ def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert error.startswith("timelike: ")
     assert error.count("\n") == 1
     assert says in error
+
+
+def test_interrupted_while_options_are_read(monkeypatch, capsys):
+    def stop(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("timelike.cli._read", stop)
+    with pytest.raises(SystemExit) as left:
+        main(["demo"])
+    assert (left.value.code, *capsys.readouterr()) == (130, "", "timelike: interrupted\n")
 
 
 def test_boxes_are_read_with_and_without_lines():

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,13 @@ def test_every_public_name_resolves_and_the_configuration_stays():
         "assert dict(jax.config.values) == before\n"
         "assert not jax.config.jax_enable_x64"
     )
+
+
+def test_the_library_does_not_need_its_commands():
+    root = Path(timelike.__file__).parent
+    for file in root.rglob("*.py"):
+        if file.relative_to(root).parts[0] not in ("commands", "cli.py"):
+            assert "timelike.commands" not in file.read_text(encoding="utf-8"), file
 
 
 def test_unknown_names_are_refused_with_those_that_exist():

@@ -21,6 +21,7 @@ from timelike.evaluation import LabelledPairs, best_threshold, score_pairs
 from timelike.graph import DiGraph
 from timelike.metrics import average_precision
 from timelike.model import Model
+from timelike.storage import storable
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 
@@ -57,6 +58,12 @@ def candidates(description: Description) -> list[str]:
     else:
         kinds = ["minkowski", "cylindrical-minkowski", "anti-de-sitter"]
     return [description.geometry, *(name for name in kinds if name != description.geometry)]
+
+
+def storable_among(names: list[str], recipe: Recipe) -> list[str]:
+    """Those whose points may lie in memory as their configs say: in 16 bits only flat ones."""
+    built = ((name, *recipe(name)) for name in names)
+    return [name for name, model, config in built if storable(config.tables, model.manifold)]
 
 
 def choose(names: list[str], recipe: Recipe, task: Task) -> Choice:

@@ -124,7 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
         return
-    command = _parse(arguments)
+    try:
+        command = _parse(arguments)
+    except KeyboardInterrupt:
+        _interrupted("")
     carry_out(command, command.run)
 
 
@@ -138,8 +141,7 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(128 + signal.SIGPIPE) from None
     except KeyboardInterrupt as stop:
-        print(f"timelike: {str(stop) or 'interrupted'}", file=sys.stderr)
-        raise SystemExit(130) from None
+        _interrupted(str(stop))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
@@ -166,6 +168,11 @@ def _read(arguments: Sequence[str]) -> Any:
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
+
+
+def _interrupted(message: str) -> NoReturn:
+    print(f"timelike: {message or 'interrupted'}", file=sys.stderr)
+    raise SystemExit(128 + signal.SIGINT) from None
 
 
 def _fail(message: str) -> NoReturn:

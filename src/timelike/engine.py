@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.experimental.scheduling_groups import xla_metadata_call
 from jaxtyping import Array, Bool, Float, Int, Key
 
 from timelike._struct import reals_of, with_reals, with_scaled
@@ -57,6 +58,8 @@ class Plan:
     tables: str = "float32"
     #: Whether steps are taken by the kernels of `timelike.fused`.
     fused: bool = False
+    #: Whether the steps of a block are one loop of machine code: see `in_one_kernel`.
+    in_one_kernel: bool = False
 
     @property
     def dense(self) -> bool:
@@ -176,6 +179,15 @@ def _options() -> dict[str, str] | None:
     except RuntimeError:  # another version, which does not know the option
         return None
     return inline
+
+
+def in_one_kernel(run: Callable) -> Callable:
+    """`run` as one function of machine code on a CPU.
+
+    XLA starts a kernel for every few operations there, which takes as long as a short one runs. A call with
+    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it.
+    """
+    return xla_metadata_call(run, xla_cpu_small_call="true", inlineable="false")
 
 
 def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
@@ -311,7 +323,7 @@ class Blocks(NamedTuple):
         steps = -(-size // batch)
         blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
         short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
-        unroll = 2 if short and steps >= MANY_STEPS else 1
+        unroll = 2 if short and steps >= MANY_STEPS and not plan.in_one_kernel else 1
         return cls(batch, blocks, unroll * -(-steps // (unroll * blocks)), short, unroll)
 
 
@@ -342,6 +354,10 @@ def _sweep_edges(
     if plan.fused:
         take = partial(take_fused_step, plan, model, step, table.places)
 
+    all_steps: Callable = partial(jax.lax.scan, take, unroll=unroll)
+    if plan.in_one_kernel:
+        all_steps = in_one_kernel(all_steps)
+
     def block(carry: tuple, number: Array) -> tuple[tuple, Tally]:
         positions = number * per_block * batch + jnp.arange(per_block * batch)
         draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
@@ -351,7 +367,7 @@ def _sweep_edges(
         nodes = jnp.concatenate([x.reshape(per_block, -1) for x in (sources, targets)], axis=1)
         first = first_entries(nodes) if short else None
         weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
-        carry, (log_likelihoods, norms) = jax.lax.scan(take, carry, (nodes, weights, first), unroll=unroll)
+        carry, (log_likelihoods, norms) = all_steps(carry, (nodes, weights, first))
         return carry, Tally(
             loss=-jnp.sum(weights * log_likelihoods),
             saturated=jnp.sum(use & saturated(log_likelihoods), dtype=dtype),

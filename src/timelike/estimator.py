@@ -135,12 +135,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.trained_on_, unvalidated = hold_out(
             known, valid, self.valid_fraction, self.seed, settings.protocol
         )
+
+        def recipe(geometry: str) -> tuple[Model, Config]:
+            return recipe_of(self, geometry, self.graph_, self.valid_)
+
         names, why = [self.geometry], "as asked for"
         if self.geometry == "auto" and settings.geometry is not None:
             names, why = [settings.geometry], "as the settings say"
         elif self.geometry == "auto":
             description = self.graph_.describe(self.seed)
-            names, why = auto.candidates(description), description.reason
+            names, why = auto.storable_among(auto.candidates(description), recipe), description.reason
         if self.graph_.num_edges > auto.MOST_EDGES:
             unvalidated = "the graph is large"
         if unvalidated and len(names) > 1:
@@ -148,9 +152,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         task = auto.Task(
             self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
         )
-        self.geometry_, embedding, self.candidates_ = choose(
-            names, lambda geometry: recipe_of(self, geometry, self.graph_, self.valid_), task
-        )
+        self.geometry_, embedding, self.candidates_ = choose(names, recipe, task)
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
         if self.members > 1:
             embedding = auto.with_members(embedding, self.members, task)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.checks import whole_number
+from timelike.checks import show, whole_number
 from timelike.names import NameColumn, Names, as_names, nearest
 
 if TYPE_CHECKING:
@@ -184,7 +184,10 @@ def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:
     """Node numbers as an int32 array, or an error that names the first one out of range."""
     array = np.asarray(nodes)
     if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"{argument} holds {array.dtype}; these nodes have no names, only numbers")
+        raise TypeError(
+            f"{argument} has {show(array.item(0))}; these nodes have no names, only the numbers 0 to "
+            f"{num_nodes - 1}"
+        )
     bad = np.argwhere((array < 0) | (array >= num_nodes))
     if len(bad):
         value = array[tuple(bad[0])]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from tqdm import tqdm
 
 from timelike import pairwise
 from timelike.graph import DiGraph
@@ -29,6 +30,9 @@ SOURCES, TARGETS = 1 << 11, 1 << 8
 
 #: What pairs are ranked by; a `MeanModel` has all members' coordinates of a node in its point.
 Ranker: TypeAlias = Model | MeanModel
+
+#: How a bar is shown: on a terminal, of what takes more than two seconds, as long as it takes.
+SHOWN: dict[str, Any] = {"disable": None, "delay": 2, "leave": False}
 
 #: A GPU ranks the scores of so many nodes together.
 RANKED = 1 << 16
@@ -175,7 +179,7 @@ def _tiles(
     starts = list(itertools.product(range(0, sizes[0], rows), range(0, sizes[1], width)))
     found = (_tile(model, p, q, *start, rows, width) for start in starts)
     tile = next(found, None)
-    for i, j in starts:
+    for i, j in tqdm(starts, "pairs", unit="pair", unit_scale=rows * width, **SHOWN):
         ahead = next(found, None)
         yield i, j, np.array(tile)[: sizes[0] - i, : sizes[1] - j]
         tile = ahead

@@ -140,13 +140,13 @@ PROTOCOLS: dict[str, Callable[[Request], np.ndarray]] = {
 
 
 def check_listed(graph: DiGraph, non_edges: np.ndarray) -> np.ndarray:
-    """The listed non-edges, or an error that names one that is an edge."""
+    """The listed non-edges, as they are, or an error that names one that is an edge."""
     listed = checked_pairs(non_edges, graph.num_nodes, "non_edges")
     wrong = np.flatnonzero(graph.has_edges(listed[:, 0], listed[:, 1]))
     if len(wrong):
         s, t = (graph.name(node) for node in listed[wrong[0]])
         raise ValueError(f"non_edges[{wrong[0]}] is {s!r} → {t!r}, which is an edge ({len(wrong)} such)")
-    return np.unique(listed, axis=0)
+    return listed
 
 
 def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) -> np.ndarray:

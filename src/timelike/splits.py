@@ -240,7 +240,7 @@ def _with_negatives(
         raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
     edges = graph.pairs
     valid, test = edges[parts == VALID], edges[parts == TEST]
-    left = None if non_edges is None else check_listed(graph, non_edges)
+    left = None if non_edges is None else np.unique(check_listed(graph, non_edges), axis=0)
     valid_non_edges = draw_non_edges(protocol, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
     left = _without(left, valid_non_edges)
     test_non_edges = draw_non_edges(protocol, graph, test, ratio, [*key, 2], left)

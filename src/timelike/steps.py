@@ -14,7 +14,16 @@ from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step, update_rows
 from timelike.storage import wide
-from timelike.tables import get_rows, get_state, put_rows, put_state, sum_by_node, sum_repeated
+from timelike.tables import (
+    AT_ONCE,
+    IN_TURN,
+    get_rows,
+    get_state,
+    put_rows,
+    put_state,
+    sum_by_node,
+    sum_repeated,
+)
 
 if TYPE_CHECKING:
     from timelike.engine import Plan
@@ -55,13 +64,15 @@ def move_rows(
 ) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
     """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
     points, optimizer, slots = tables
-    slots, own, covectors = sum_repeated(slots, nodes, covectors, first)
+    writing = IN_TURN if plan.in_one_kernel else AT_ONCE
+    slots, own, covectors = sum_repeated(slots, nodes, covectors, first, writing)
     rows = rows if own.shape[0] < points.shape[0] else wide(points)
     new_rows, new_state, norms = update_rows(
         manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
     )
-    tables = (put_rows(points, own, new_rows, norms), put_state(optimizer, own, new_state, norms), slots)
-    return tables, jnp.where(own < points.shape[0], norms, jnp.nan)
+    points = put_rows(points, own, new_rows, norms, writing)
+    optimizer = put_state(optimizer, own, new_state, norms, writing)
+    return (points, optimizer, slots), jnp.where(own < points.shape[0], norms, jnp.nan)
 
 
 def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:

@@ -31,10 +31,15 @@ LOST = {jnp.dtype(jnp.uint16): 16, jnp.dtype(jnp.float16): 13}
 Numbers = Num[Array, "*shape"]
 
 
+def storable(storage: str, manifold: Manifold) -> bool:
+    """Whether rounded points stay points of the manifold: if it is flat, on a circle or not."""
+    space = manifold.base if isinstance(manifold, Cylinder) else manifold
+    return storage == "float32" or isinstance(space, Flat)
+
+
 def check_storage(storage: str, manifold: Manifold) -> None:
     """Raise a `ValueError` where rounded points would not be points of the manifold."""
-    space = manifold.base if isinstance(manifold, Cylinder) else manifold
-    if storage != "float32" and not isinstance(space, Flat):
+    if not storable(storage, manifold):
         raise ValueError(
             f"Config: tables is {storage!r}, but rounded points leave {show(manifold)}; take float32, "
             "or a flat space"

@@ -7,7 +7,8 @@ scatter do the same work with a two-part index per row, which costs several time
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,22 +29,23 @@ HUBS, COPIES = 128, 32
 CROWD = 64
 
 
+def _end_to_end_under_vmap(write: Callable[[Table, Rows, Array], Table]) -> Callable:
+    """`write`, which under `vmap` is done once, to all tables laid end to end."""
+    written = custom_vmap(write)
+
+    @written.def_vmap
+    def write_many(size: int, batched: list[bool], *arguments: Array) -> tuple[Table, bool]:
+        table, rows, values = all_batched(size, batched, arguments)
+        flat, numbers = _end_to_end(table, rows)
+        return written(flat, numbers, values.reshape(-1, *values.shape[2:])).reshape(table.shape), True
+
+    return written
+
+
 @custom_vmap
 def get_rows(table: Table, rows: Rows) -> Array:
     """The rows of a table with these numbers."""
     return table.at[rows].get(mode="clip", wrap_negative_indices=False)
-
-
-@custom_vmap
-def set_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with rows replaced; rows that are named twice must get the same values."""
-    return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
-
-
-@custom_vmap
-def add_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with values added to rows; rows that are named twice get both."""
-    return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
 @get_rows.def_vmap
@@ -54,20 +56,49 @@ def _get_many(size: int, batched: list[bool], table: Table, rows: Rows) -> tuple
     return get_rows(flat, numbers).reshape(*rows.shape, *table.shape[2:]), True
 
 
-@set_rows.def_vmap
-def _set_many(size: int, batched: list[bool], *arguments: Array) -> tuple[Table, bool]:
-    return _write_many(set_rows, size, batched, *arguments), True
+@_end_to_end_under_vmap
+def set_rows(table: Table, rows: Rows, values: Array) -> Table:
+    """The table with rows replaced; rows that are named twice must get the same values."""
+    return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
 
 
-@add_rows.def_vmap
-def _add_many(size: int, batched: list[bool], *arguments: Array) -> tuple[Table, bool]:
-    return _write_many(add_rows, size, batched, *arguments), True
+@_end_to_end_under_vmap
+def add_rows(table: Table, rows: Rows, values: Array) -> Table:
+    """The table with values added to rows; rows that are named twice get both."""
+    return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
-def _write_many(write: Any, size: int, batched: list[bool], *arguments: Array) -> Table:
-    table, rows, values = all_batched(size, batched, arguments)
-    flat, numbers = _end_to_end(table, rows)
-    return write(flat, numbers, values.reshape(-1, *values.shape[2:])).reshape(table.shape)
+@_end_to_end_under_vmap
+def set_in_turn(table: Table, rows: Rows, values: Array) -> Table:
+    """`set_rows`, one row after the other."""
+    return _in_turn(table, rows, values, lambda old, new: new)
+
+
+@_end_to_end_under_vmap
+def add_in_turn(table: Table, rows: Rows, values: Array) -> Table:
+    """`add_rows`, one row after the other."""
+    return _in_turn(table, rows, values, jnp.add)
+
+
+def _in_turn(table: Table, rows: Rows, values: Array, merge: Callable[[Array, Array], Array]) -> Table:
+    def write(i: Array, table: Table) -> Table:
+        row = jnp.minimum(rows[i], len(table) - 1)
+        old, new = (jax.lax.dynamic_slice_in_dim(x, at, 1) for x, at in ((table, row), (values, i)))
+        new = jnp.where(rows[i] < len(table), merge(old, new), old)
+        return jax.lax.dynamic_update_slice_in_dim(table, new, row, 0)
+
+    return jax.lax.fori_loop(0, len(rows), write, table)
+
+
+class Writing(NamedTuple):
+    """How rows are replaced and added to."""
+
+    set: Callable[[Table, Rows, Array], Table]
+    add: Callable[[Table, Rows, Array], Table]
+
+
+#: By a scatter; or by a loop, which is what machine code does best and all that `in_one_kernel` has.
+AT_ONCE, IN_TURN = Writing(set_rows, add_rows), Writing(set_in_turn, add_in_turn)
 
 
 def all_batched(size: int, batched: Any, arguments: Any) -> Any:
@@ -92,7 +123,11 @@ def first_entries(rows: Int[Array, "steps rows"]) -> Int[Array, "steps rows"]:
 
 
 def sum_repeated(
-    slots: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"], first: Rows | None = None
+    slots: Int[Array, "nodes"],
+    rows: Rows,
+    values: Float[Array, "rows ambient"],
+    first: Rows | None = None,
+    writing: Writing = AT_ONCE,
 ) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
     """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
@@ -104,15 +139,15 @@ def sum_repeated(
     """
     nodes = slots.shape[0]
     if nodes <= rows.shape[0]:
-        touched = set_rows(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
+        touched = writing.set(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
         own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
-        return slots, own, add_rows(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
+        return slots, own, writing.add(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
     entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
     if first is None:
-        slots = set_rows(slots, rows, entries)
+        slots = writing.set(slots, rows, entries)
         first = get_rows(slots, rows)
     own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
-    return slots, own, add_rows(jnp.zeros_like(values), first, values)
+    return slots, own, writing.add(jnp.zeros_like(values), first, values)
 
 
 def places_of(degrees: np.ndarray) -> np.ndarray:
@@ -161,14 +196,22 @@ def get_state(state: Any, own: Int[Array, "own"]) -> Any:
     return jax.tree.map(get, state)
 
 
-def put_state(state: Any, own: Int[Array, "own"], new: Any, salt: Float[Array, "own"]) -> Any:
+def put_state(
+    state: Any, own: Int[Array, "own"], new: Any, salt: Float[Array, "own"], writing: Writing = AT_ONCE
+) -> Any:
     """The optimiser state with these rows replaced."""
-    return jax.tree.map(lambda x, y: put_rows(x, own, y, salt) if x.ndim == 2 else y, state, new)
+    return jax.tree.map(lambda x, y: put_rows(x, own, y, salt, writing) if x.ndim == 2 else y, state, new)
 
 
-def put_rows(table: Table, own: Int[Array, "own"], values: Array, salt: Float[Array, "own"]) -> Table:
+def put_rows(
+    table: Table,
+    own: Int[Array, "own"],
+    values: Array,
+    salt: Float[Array, "own"],
+    writing: Writing = AT_ONCE,
+) -> Table:
     """The table with the rows that `sum_repeated` found replaced; for `salt` see `storage.narrow`."""
     values = narrow(values, table.dtype, salt[:, None])
     if own.shape[0] < table.shape[0]:
-        return set_rows(table, own, values)
+        return writing.set(table, own, values)
     return jnp.where((own < table.shape[0])[:, None], values, table)

@@ -39,6 +39,10 @@ SELECTED_BY = {
 #: On a GPU, steps on so many rows of the table are worth kernels of our own.
 LONG_STEP = 1 << 15
 
+#: On a CPU, steps on at most so many rows are worth one kernel for all of them: longer ones use several cores
+#: where each operation has its own, and a table of more nodes takes too long to hand over.
+FEW_ROWS, FEW_NODES = 1 << 12, 1 << 14
+
 #: As many epochs as no run has.
 NEVER = 2**31 - 1
 
@@ -159,7 +163,7 @@ def prepare(
         raise ValueError(f"{graph} has no edges to learn from")
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
-    plan = _fuse(plan, model) if alone else plan
+    plan = _faster(plan, model, graph.num_nodes) if alone else plan
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
@@ -170,8 +174,11 @@ def prepare(
     return plan, Data(table, valid, test)
 
 
-def _fuse(plan: Plan, model: Model) -> Plan:
-    """The plan, with steps by kernels of our own where there are such and steps are long enough."""
+def _faster(plan: Plan, model: Model, nodes: int) -> Plan:
+    """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
+    if jax.default_backend() == "cpu":
+        few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES and not plan.dense
+        return dataclasses.replace(plan, in_one_kernel=few)
     if plan.rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
     from timelike.fused import fits

@@ -24,6 +24,7 @@ from timelike.storage import STORAGES
 @pytest.mark.parametrize(
     ("choices", "known"),
     [
+        (options.Spacetime, MANIFOLDS),
         (options.Geometry, [*MANIFOLDS, *MODELS]),
         (options.Likelihood, LIKELIHOODS),
         (options.Preset, PRESETS),
@@ -67,5 +68,5 @@ def test_help_teaches(command, capsys, monkeypatch):
     positional = some.get(command, {"edges", "model", "other", "what", "name"})
     for name in option_names(ALL[command]) if command != "datasets" else ():
         shown = name.upper() if name in positional else f"--{name.replace('_', '-')}"
-        explained = rf"{shown}( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"
+        explained = rf"{shown}\]?( \S*| \{{[^}}]*\}}| NODE …)? [A-Z][a-zA-Z]*[ ,:;]"
         assert re.search(explained, text.partition("show this help")[2] + text), name

@@ -46,10 +46,8 @@ def test_same_as_in_python(run, files, split):
     pairs = LabelledPairs.build(edges, non_edges)
     expected = evaluate(embedding, pairs, valid=trained_on.valid).to_dict()
     found = result(run, "--negatives", "non-edges.tsv")
-    unique = len(np.unique(non_edges, axis=0))
-    assert found["negatives"] == unique
-    if unique == len(non_edges):
-        assert {key: found[key] for key in KEYS} == pytest.approx({key: expected[key] for key in KEYS})
+    assert len(np.unique(non_edges, axis=0)) < found["negatives"] == len(non_edges)  # as often as listed
+    assert {key: found[key] for key in KEYS} == pytest.approx({key: expected[key] for key in KEYS})
 
 
 def test_protocols_draw_no_known_edges(run, split):

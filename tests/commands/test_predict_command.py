@@ -71,7 +71,9 @@ def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
         assert run("predict", "model", "--each", 3, "--out", file)[:2] == (0, "")
         same(reader(file).rows(), expected)
     (tmp_path / "two.txt").write_text("recA\nlexA\n")
-    _, out, _ = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
+    monkeypatch.setattr("timelike.predict.SHOWN", {})  # as on a terminal, where it takes long
+    _, out, err = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
+    assert "sources: 100%" in err
     same(
         table(out),
         [row for node in ("recA", "lexA") for row in embedding.top_targets(node, 2, trained_on.known)],
@@ -132,6 +134,17 @@ def test_known_edges_are_left_out(run, split):
     assert len(table(out)) == 40 * 39 - split.train.num_edges
 
 
+def test_a_guess_is_called_one(run, fitted, tmp_path):
+    embedding, trained_on = fitted
+    config = {**embedding.info["config"], "negatives": {"target": 4}}
+    learned = dataclasses.replace(embedding, info={**embedding.info, "config": config})
+    learned.save(tmp_path / "inner", trained_on)
+    name = embedding.name(learned.strangers(trained_on.known)[0])
+    says = f"note: {name} has no edge to another node; what such nodes point to was not learned\n"
+    assert says in run("predict", tmp_path / "inner", "--source", name).err
+    assert says not in run("predict", "model", "--source", name).err
+
+
 def test_pairs_keep_their_order(run, fitted, tmp_path):
     rows = [("recA", "lexA"), ("lexA", "recA"), ("recA", "lexA"), ("gene5", "gene5")]
     (tmp_path / "pairs.csv").write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in rows))
@@ -148,7 +161,7 @@ def test_pairs_from_standard_input(run, monkeypatch):
     code, out, err = run("predict", "model", "--pairs", "-", "--skip-bad-rows")
     assert code == 0
     assert [row[:2] for row in table(out)] == [("lexA", "recA")]
-    assert "1 pairs with unknown nodes skipped" in err
+    assert "note: standard input: 1 pairs with unknown nodes skipped" in err
 
 
 def test_formats_say_the_same(run, tmp_path):

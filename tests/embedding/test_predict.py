@@ -62,6 +62,8 @@ def test_nodes_that_training_never_saw_as_sources_are_not_proposed():
     assert {x.source for x in found.top_sources(30, 10, graph)} == {0, 1, 2, 3, 5}
     assert {x.source for x in found.top_edges(60, graph)} <= set(range(6))
     assert {x.source for x in found.top_edges(60, graph, sources=[7])} == {7}  # as asked for
+    with pytest.raises(TypeError, match="node has 'a'; these nodes have no names, only the numbers 0 to 39"):
+        found.top_targets("a")
     assert found.top_sources(30, 10) == plain.top_sources(30, 10)
     drawn["uniform"] = 1
     assert not len(found.strangers(graph))

@@ -114,6 +114,7 @@ FRAME = pl.DataFrame({"source": [1, None, 3], "target": [2, 3, 4], "weight": ["x
             r"shape \(2, 2\), which may be edges or an adjacency matrix; give columns",
         ),
         (np.zeros((3, 5), int), {}, r"shape \(3, 5\); it must be"),
+        (np.zeros((2, 5), int), {}, r"shape \(2, 5\); .*; turn an edge_index round: source\.T"),
         (np.zeros(5), {}, r"shape \(5,\)"),
         (scipy.sparse.csr_array((2, 3)), {}, r"shape \(2, 3\); an adjacency matrix must be square"),
         (scipy.sparse.csr_array((3, 3)), {}, "no edges between different nodes"),

@@ -56,6 +56,8 @@ def write(tmp_path):
         ("-1\t8\n", [(-1, 8)]),
         ("99999999999999999999\t8\n", [("99999999999999999999", "8")]),
         ("name,target,kind,source\nx,b,k,a\n", [("a", "b")]),
+        ("Child,Parent\nx,b\n", [("x", "b")]),
+        ("id,superclass,subclass\n7,x,b\n", [("x", "b")]),
         ("日本\tñandú\n🙂\t日本\n", [("日本", "ñandú"), ("🙂", "日本")]),
     ],
 )

@@ -7,14 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike import engine
-from timelike.optimizers import Learned, Step
+from timelike.optimizers import DENSE, Learned, Step
 from timelike.sampling import Negatives
 from timelike.steps import take_step
 from timelike.tables import places_of
 
 
 def make_plan(optimizer, batch_size, pairs):
-    return engine.Plan(batch_size, Negatives(uniform=pairs - 1), optimizer, "last", ())
+    """As `train` makes it for a small graph."""
+    negatives = Negatives(uniform=pairs - 1)
+    return engine.Plan(batch_size, negatives, optimizer, "last", (), in_one_kernel=optimizer not in DENSE)
 
 
 def start(plan, points):

@@ -31,11 +31,15 @@ def random_rows(rng, nodes, count):
     return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
 
 
+WRITING = {"at once": tables.AT_ONCE, "in turn": tables.IN_TURN}
+
+
+@pytest.mark.parametrize("writing", WRITING)
 @pytest.mark.parametrize("known", [False, True])
 @pytest.mark.parametrize("nodes", [7, 20, 30])
-def test_repeated_rows_get_their_summed_gradient(nodes, known):
+def test_repeated_rows_get_their_summed_gradient(nodes, known, writing):
     """By the table in order if it is the smaller one, by entry otherwise, which may be `known` in advance."""
-    add_up = jax.jit(tables.sum_repeated)
+    add_up = jax.jit(functools.partial(tables.sum_repeated, writing=WRITING[writing]))
     rng, slots = np.random.default_rng(0), jnp.zeros(nodes, jnp.int32)
     for _ in range(50):
         rows, values = random_rows(rng, nodes, 20)
@@ -49,12 +53,14 @@ def test_repeated_rows_get_their_summed_gradient(nodes, known):
         assert len(own) == min(nodes, 20)
 
 
-def test_rows_of_many_tables_are_rows_of_each():
+@pytest.mark.parametrize("writing", WRITING)
+def test_rows_of_many_tables_are_rows_of_each(writing):
     rng = np.random.default_rng(1)
     table = rng.normal(size=(4, 7, 3)).astype(np.float32)
     rows, values = (np.stack(x) for x in zip(*(random_rows(rng, 7, 20) for _ in range(4)), strict=True))
-    read, added = jax.vmap(tables.get_rows)(table, rows), jax.vmap(tables.add_rows)(table, rows, values)
-    one_row = jax.vmap(tables.set_rows, in_axes=(0, None, 0))(table, rows[0, :1], values[:, :1])
+    set_rows, add_rows = WRITING[writing]
+    read, added = jax.vmap(tables.get_rows)(table, rows), jax.vmap(add_rows)(table, rows, values)
+    one_row = jax.vmap(set_rows, in_axes=(0, None, 0))(table, rows[0, :1], values[:, :1])
     for i in range(4):
         np.testing.assert_array_equal(read[i], table[i, np.minimum(rows[i], 6)])
         expected = np.concatenate([table[i], np.zeros((2, 3), np.float32)])
@@ -96,17 +102,15 @@ def three_epochs():
     small = random_graph(8, 23, weighted=True)
     graph = DiGraph(small.sources, small.targets, 10, weights=small.weights)
     config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
-    plan, seen, original = config.plan(False, False), [], engine.draw_examples
+    plan, data = training.prepare(graph, ADS, config, None, None, None, alone=True)
+    assert plan.in_one_kernel
+    numbers, seen, original = training.make_numbers(ADS, config), [], engine.draw_examples
 
     def recorded(*arguments):
         examples = original(*arguments)
         jax.debug.callback(lambda x: seen.append(pairs_last(x)), examples, ordered=True)
         return examples
 
-    numbers, data = (
-        training.make_numbers(ADS, config),
-        training.prepare(graph, ADS, config, None, None, None)[1],
-    )
     states, reports, blocks = [engine.init_state(plan, numbers, 10)], [], []
     with (
         mock.patch.object(engine, "draw_examples", recorded),
@@ -154,6 +158,18 @@ def test_rows_that_no_batch_touches_keep_their_bits(x64):
     ):
         np.testing.assert_array_equal(before[8:], after[8:])
         assert (before[:8] != after[:8]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("learn", [(), ("tau1",)])
+def test_what_is_one_kernel_has_nothing_that_cannot_be(learn):
+    """XLA does not say no to a scatter or a sort in it: it breaks down."""
+    config = dataclasses.replace(CONFIG, learn=learn)
+    plan, data = training.prepare(random_graph(8, 23), ADS, config, None, None, None, alone=True)
+    numbers = training.make_numbers(ADS, config)
+    state = jax.eval_shape(functools.partial(engine.init_state, plan, num_nodes=8), numbers)
+    text = training._compiled(plan).lower(numbers, data, state).as_text()
+    assert text.count("xla_cpu_small_call") == 1
+    assert not any(f"stablehlo.{operation}" in text for operation in ("scatter", "sort", "custom_call"))
 
 
 def test_the_learning_rate_burns_in_and_falls_to_a_quarter():

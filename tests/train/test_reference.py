@@ -68,22 +68,17 @@ def rates(rng):
     return values
 
 
-TABLE_FUNCTIONS = (
-    "get_rows",
-    "get_state",
-    "put_rows",
-    "put_state",
-    "sum_by_node",
-    "sum_repeated",
-)
-
 #: The pieces of a step, each compiled once and shared by all combinations that have it in common; in a
 #: hurry, since nobody else runs them in pieces.
 quickly = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
 PIECES = {
     "batch_loss": quickly(batch_loss),
     "update_rows": quickly(update_rows, static_argnums=1),
-    **{name: quickly(getattr(tables, name)) for name in TABLE_FUNCTIONS},
+    **{name: quickly(getattr(tables, name)) for name in ("get_rows", "get_state", "sum_by_node")},
+    **{
+        name: quickly(getattr(tables, name), static_argnums=4)
+        for name in ("sum_repeated", "put_rows", "put_state")
+    },
 }
 FIRST_ENTRIES = jax.jit(tables.first_entries)
 TRANSFORMATION = functools.cache(engine.Plan.transformation)

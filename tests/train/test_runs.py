@@ -55,7 +55,8 @@ def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
     with compilations() as second:
         learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0, epochs=3, burn_in=1, patience=2)
     assert not second
-    assert training._compiled(SHORT.plan(True, True))._cache_size() == 1
+    plan, _ = training.prepare(GRAPH, model, SHORT, VALID, TEST, None, alone=True)
+    assert training._compiled(plan)._cache_size() == 1
 
 
 def test_the_old_state_is_given_away(x64):

@@ -111,6 +111,21 @@ def test_what_16_bits_are_not_for():
         tl.train(graph, curved, tl.Config(tables="bfloat16"))
 
 
+def test_auto_tries_only_what_16_bits_are_for():
+    tried = {}
+
+    def choose(names, _, task):
+        tried[task.seeds] = names
+        raise NotImplementedError
+
+    for seeds, tables in enumerate((None, "bfloat16"), 1):
+        with pytest.raises(NotImplementedError):
+            tl.SpacetimeEmbedding(tables=tables, seeds=seeds).fit_by(
+                choose, tl.datasets.duplication_divergence(17)
+            )
+    assert tried[2] == [name for name in tried[1] if name != "anti-de-sitter"] != tried[1]
+
+
 def test_a_plan_knows_it():
     whole, half = (Work(10**6, 10**7, 100, tables=tables) for tables in ("float32", "bfloat16"))
     assert half.bytes_per_node() - 8 == (whole.bytes_per_node() - 8) / 2

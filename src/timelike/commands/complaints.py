@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 #: What tyro calls the values of an option, and what we call them.
-KINDS = {"INT": "a whole number", "FLOAT": "a number"}
+KINDS = {
+    "INT": "a whole number",
+    "K": "a whole number",
+    "N": "a number",
+    "FLOAT": "a number",
+    "GiB": "a number of GiB",
+    "GBIT/S": "a number of Gbit/s",
+}
 
 
 def one_line(box: str) -> str:
@@ -29,7 +36,8 @@ def one_line(box: str) -> str:
 
 def _choice(value: str, option: str, choices: str) -> str:
     known = sorted({*ast.literal_eval(choices)} - {"None"})
-    return f"{option} is {value!r}; it must be one of {', '.join(known)}"
+    called = option if option.startswith("-") else option.upper()
+    return f"{called} is {value!r}; it must be one of {', '.join(known)}"
 
 
 def _value(option: str, errors: str, kind: str) -> str:
@@ -55,12 +63,17 @@ def _strange(options: str, rest: str) -> str:
     return f"{words[0]} is not understood" + (f"; perhaps you mean {meant[1]}" if meant else "")
 
 
+def _elsewhere(option: str, command: str) -> str:
+    return f"{option} is no option of {command} ({command} --help lists them)"
+
+
 #: How tyro's complaints begin → what we say.
 SAID: dict[str, Callable[..., str]] = {
     r"invalid choice '(.*)' for argument '(\S+)'\. Expected one of (\(.*?\))": _choice,
     r"Error parsing (\S+): (.*); Argument helptext: \S+ (\S+)": _value,
     r"Missing value for argument '(\S+)'": lambda option: f"{option} needs a value",
     r"Missing from timelike (.*?): (.*?); For full helptext, run: (.*)": _missing,
+    r"Unrecognized or misplaced options: (\S+) \(applied to (timelike [\w -]+?)\)": _elsewhere,
     r"Unrecognized options: (.*?)(?:; (.*)|$)": _strange,
     r"Expected one of \{(.*?)\}": lambda commands: f"what to do? There are {commands}",
 }

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from timelike.checks import output_path
-from timelike.commands.reading import GraphOptions
+from timelike.commands.reading import Folder, GraphOptions
 
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
@@ -80,7 +80,7 @@ class Get:
     name: Name
     """Which one, for example `wordnet:nouns`."""
 
-    data_dir: Path | None = None
+    data_dir: Folder = None
     """A folder to look in first; the environment variable TIMELIKE_DATA names another."""
 
     json: bool = False
@@ -114,7 +114,7 @@ class Export:
     non_edges: bool = False
     """Write the pairs that are listed as no edges instead, which DREAM5 has."""
 
-    data_dir: Path | None = None
+    data_dir: Folder = None
     """A folder with the data's files; the environment variable TIMELIKE_DATA names another."""
 
     json: bool = False

@@ -30,7 +30,7 @@ class Explore:
     model: ModelFolder
     """A model folder, as `timelike fit` writes it."""
 
-    other: Annotated[Path | None, tyro.conf.Positional, optional("OTHER")] = None
+    other: Annotated[Path | None, tyro.conf.Positional, optional("[OTHER]")] = None
     """Another one, to be shown beside it."""
 
     graph: Annotated[str | None, optional("EDGES")] = None

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from timelike.graph import DiGraph
     from timelike.settings import Settings
 
+#: How long --tune searches unless --budget says otherwise.
+MINUTES = 5.0
+
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
@@ -51,8 +54,8 @@ class Fit:
     tune: bool = False
     """Search for settings first, beginning from those."""
 
-    budget: float = 5.0
-    """For how many minutes to search."""
+    budget: Annotated[float | None, optional("FLOAT")] = None
+    """For how many minutes to search; 5 unless given."""
 
     valid: Annotated[str | None, optional("FILE")] = None
     """Edges to validate on, a file or a data set: they choose the epoch and calibrate the probabilities,
@@ -97,6 +100,8 @@ class Fit:
             raise ValueError("--valid and --time exclude each other; leave one out")
         if self.preset is not None and self.settings is not None:
             raise ValueError("--preset and --settings exclude each other; leave one out")
+        if self.budget is not None and not self.tune:
+            raise ValueError("--budget is for a search; give --tune too, or leave it out")
         if self.snapshots is not None and self.snapshots < 2:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
         as_settings(self._start)
@@ -232,7 +237,7 @@ class Fit:
             graph,
             self._start,
             dim=self.training.dim,
-            budget=self.budget,
+            budget=MINUTES if self.budget is None else self.budget,
             seed=self.training.seed,
             valid=valid,
             valid_fraction=fraction,

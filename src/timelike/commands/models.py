@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import tyro
 
 from timelike.commands.printing import note
-from timelike.commands.reading import find_nodes, unknown
+from timelike.typed_nodes import find_nodes, unknown
 
 if TYPE_CHECKING:
     from timelike.embedding import Embedding

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from timelike.many.processes import Place
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the lists.
-Geometry = Literal[
+Spacetime = Literal[
     "euclidean",
     "minkowski",
     "cylindrical-euclidean",
@@ -21,6 +21,9 @@ Geometry = Literal[
     "de-sitter",
     "anti-de-sitter",
     "two-time-hyperboloid",
+]
+Geometry = Literal[
+    Spacetime,
     "order-embedding",
     "euclidean-disk",
     "spherical-disk",

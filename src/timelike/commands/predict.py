@@ -128,27 +128,31 @@ class Predict:
         elif self.each is not None:
             self._predict_each(self.each, fitted, take, kind)
         elif self.source is not None:
-            take(
-                _table(fitted, kind, embedding.top_targets(fitted.node(self.source, "--source"), top, known))
-            )
+            source = fitted.node(self.source, "--source")
+            if source in map(embedding.name, embedding.strangers(known)):
+                note(f"{self.source} has no edge to another node; what such nodes point to was not learned")
+            take(_table(fitted, kind, embedding.top_targets(source, top, known)))
         elif self.target is not None:
-            take(
-                _table(fitted, kind, embedding.top_sources(fitted.node(self.target, "--target"), top, known))
-            )
+            target = fitted.node(self.target, "--target")
+            take(_table(fitted, kind, embedding.top_sources(target, top, known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
             take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
         """The likeliest of every source, in pieces."""
+        import numpy as np
+        from tqdm import tqdm
+
+        from timelike.predict import SHOWN
+
         embedding, known = fitted.embedding, fitted.known
-        sources: Iterable[Hashable] | None = _nodes_in(fitted, self.sources)
-        if sources is None:
-            strangers = set(embedding.strangers(known).tolist())
-            numbers = (i for i in range(len(embedding.points)) if i not in strangers)
-            sources = map(embedding.name, numbers)
+        listed = _nodes_in(fitted, self.sources)
+        numbers = np.delete(np.arange(len(embedding.points)), embedding.strangers(known))
+        sources: Iterable[Hashable] = map(embedding.name, map(int, numbers)) if listed is None else listed
+        total = len(numbers if listed is None else listed)
         rows: list[Any] = []
-        for source in sources:
+        for source in tqdm(sources, "sources", total, unit="node", **SHOWN):
             rows += embedding.top_targets(source, count, known)
             if len(rows) >= ROWS:
                 take(_table(fitted, kind, rows))

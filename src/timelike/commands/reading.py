@@ -11,6 +11,7 @@ import tyro
 
 from timelike.commands.options import optional
 from timelike.commands.printing import note
+from timelike.typed_nodes import find_nodes, unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +75,7 @@ class PairOptions:
         from timelike.names import as_names
 
         known_names = None if names is None else as_names(names)
+        called = "standard input" if source == "-" else source
         rows = unknown_rows = 0
 
         def find(table: pl.DataFrame) -> None:
@@ -83,7 +85,7 @@ class PairOptions:
             if not known.all() and not self.skip_bad_rows:
                 row = int((~known).argmax())
                 wrong = table["source" if ends[0][row] < 0 else "target"][row]
-                raise ValueError(f"{source}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
+                raise ValueError(f"{called}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
             rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
             if known.any():
                 take(np.stack(ends, axis=1)[known])
@@ -91,9 +93,9 @@ class PairOptions:
         remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
         if unknown_rows:
             remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
-        note(*(f"{source}: {remark}" for remark in remarks))
+        note(*(f"{called}: {remark}" for remark in remarks))
         if unknown_rows == rows:
-            raise ValueError(f"{source}: there is no pair of known nodes in it")
+            raise ValueError(f"{called}: there is no pair of known nodes in it")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,37 +148,3 @@ class TimedOptions(GraphOptions):
 
 def _column(word: str) -> str | int:
     return int(word) if word.isdecimal() else word
-
-
-def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
-    """The number of each node that is named by a text, −1 if there is no such node.
-
-    Names that are whole numbers are found by their text, and so are nodes without names.
-    """
-    import polars as pl
-
-    from timelike.io.build import WHOLE
-    from timelike.names import as_names
-
-    asked = texts.unique(maintain_order=True)
-    whole = asked.str.contains(WHOLE).to_list()
-    if names is None:
-        found = [int(x) if ok and 0 <= int(x) < nodes else None for x, ok in zip(asked, whole, strict=True)]
-    else:
-        lookup = as_names(names)
-        found = lookup.find(asked.to_list())
-        left = [i for i, number in enumerate(found) if number is None and whole[i]]
-        for i, number in zip(left, lookup.find([int(asked[i]) for i in left]), strict=True):
-            found[i] = number
-    table = pl.DataFrame({"text": asked, "number": pl.Series(found, dtype=pl.Int32)})
-    column = texts.alias("text").to_frame().join(table, on="text", how="left", maintain_order="left")
-    return column["number"].fill_null(-1).to_numpy()
-
-
-def unknown(text: str, nodes: int, names: Sequence[Hashable] | None) -> str:
-    """What to say about a node that does not exist."""
-    from timelike.names import as_names, nearest
-
-    if names is None:
-        return f"there is no node {text!r}; these nodes have no names, only the numbers 0 to {nodes - 1}"
-    return f"there is no node {text!r}; the nearest names are {', '.join(nearest(as_names(names), text))}"

@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike import pairwise, predict
-from timelike.commands.reading import find_nodes, unknown
 from timelike.explore.shown import Picture, Shown
 from timelike.export import coordinate_names
 from timelike.graph import DiGraph
@@ -23,6 +22,7 @@ from timelike.metrics import resolve_ties
 from timelike.model import Model
 from timelike.names import as_names, nearest
 from timelike.plot.selection import LIKELY, look
+from timelike.typed_nodes import find_nodes, unknown
 
 #: The most rows of a list, of names in one answer, of search results, of characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500

@@ -56,7 +56,7 @@ def components(graph: DiGraph) -> np.ndarray:
 
 def read_columns(file: Path, embedding: Any) -> list[Colour]:
     """The columns of a table whose first one names nodes; those that it does not name have no colour."""
-    from timelike.commands.reading import find_nodes
+    from timelike.typed_nodes import find_nodes
 
     table = _read(file)
     if table.width < 2:

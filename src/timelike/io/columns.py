@@ -18,6 +18,8 @@ SOURCES = frozenset(
     ("source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id", "regulator", "tf")
 )
 TARGETS = frozenset(("target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id", "gene"))
+#: Words that name two columns of nodes and do not say which is the source: that is the first.
+ENDS = (("child", "parent"), ("subclass", "superclass"), ("hyponym", "hypernym"), ("node_a", "node_b"))
 Columns = Sequence[str | int]
 Column = str | int
 
@@ -63,10 +65,21 @@ def _ends_and_weight(where: str, header: Sequence[str] | None, width: int, colum
             )
         return Places(*(_position(where, header, width, column, "columns") for column in columns))
     words = [] if header is None else [str(word).strip().lower() for word in header]
-    ends = [[i for i, word in enumerate(words) if word in known] for known in (SOURCES, TARGETS)]
-    source, target = (ends[0][0], ends[1][0]) if all(ends) else (0, 1)
+    source, target = named_ends(words) or (0, 1)
     weight = words.index("weight") if "weight" in words else None
     return Places(source, target, weight if weight not in (source, target) else None)
+
+
+def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
+    """Where source and target stand if these words, in lower case, name columns of them."""
+    ends = [[i for i, word in enumerate(words) if word in known] for known in (SOURCES, TARGETS)]
+    if all(ends):
+        return ends[0][0], ends[1][0]
+    for one, other in ENDS:
+        if one in words and other in words:
+            first, second = sorted((words.index(one), words.index(other)))
+            return first, second
+    return None
 
 
 def _position(where: str, header: Sequence[str] | None, width: int, column: Column, argument: str) -> int:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from timelike.checks import show
-from timelike.io.columns import SOURCES, TARGETS, Column, Columns, pick, unread
+from timelike.io.columns import Column, Columns, named_ends, pick, unread
 from timelike.io.times import NUMBER
 
 #: In order of preference; " " stands for any run of blanks and tabs.
@@ -114,8 +114,7 @@ def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
     Such are the first two together, of whole numbers, or any one after them, of scores, say.
     """
-    words = {word.lower() for word in first}
-    if words & SOURCES and words & TARGETS:
+    if named_ends([word.lower() for word in first]) is not None:
         return True
     whole = [all(WHOLE.fullmatch(x) for x in row[:2]) for row in rows]
     if whole and all(whole) and not any(WHOLE.fullmatch(x) for x in first[:2]):

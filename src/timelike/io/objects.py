@@ -136,7 +136,8 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: 
             raise ValueError(f"source holds {source.dtype}; an adjacency matrix must hold numbers")
         return _sparse(csr_array(source), builder)
     if columns is None and wide not in (2, 3):
-        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
+        turned = "; turn an edge_index round: source.T" if rows == 2 else ""
+        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square{turned}")
     used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns, time)
     if source.dtype.kind not in "iuf":
         ordered = [source[:, i].tolist() for i in used[:3] if i is not None]
