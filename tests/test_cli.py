@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from timelike import __version__
-from timelike.cli import main
+from timelike.cli import carry_out, main
 from timelike.commands.complaints import one_line
 
 
@@ -19,6 +21,15 @@ def test_version(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["timelike", "--version"])
     runpy.run_module("timelike", run_name="__main__")
     assert capsys.readouterr().out == f"timelike {__version__}\n"
+
+
+def test_too_little_memory_is_one_line(capsys):
+    """Of an array that no machine holds, on the host or on the device."""
+    for allocate in (lambda: np.empty(2**58), lambda: jnp.zeros((2**20, 2**25)).block_until_ready()):
+        with pytest.raises(SystemExit) as stop:
+            carry_out(None, allocate)
+        assert stop.value.code == 2
+        assert capsys.readouterr().err.startswith("timelike: out of memory; ")
 
 
 def test_help_lists_the_commands(capsys):

@@ -146,6 +146,10 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
         _fail(in_options(command, " ".join(str(error).split())))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        _fail("out of memory; fewer dimensions or edges at once need less, and `timelike plan` says how much")
 
 
 def _parse(arguments: Sequence[str]) -> Command:
