@@ -1,7 +1,8 @@
 """Any settings at all: training ends in finite points, or in a diagnosis with the last good state.
 
 Runs that differ in numbers only are lanes of one program: `pytest -m slow tests/reliability/test_numbers.py`
-trains 500 of them in 50 programs. What a lone run says and keeps is tested in `train/test_train.py`.
+trains 500 of them in 50 programs, and each of them alone, which takes other ones. What a lone run says and
+keeps is tested in `train/test_train.py`.
 """
 
 import random
@@ -15,6 +16,7 @@ from timelike._struct import numbers_of
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.optimizers import OPTIMIZERS
+from timelike.sweeps import one_run
 
 LANES = 10
 DIMS = (2, 3, 5, 10, 50, 200)
@@ -42,15 +44,19 @@ def lane(number: int, model: tl.Model) -> dict:
     return {**wide, **cold, "seed": rng.randrange(2**31)}
 
 
+def settings(number: int) -> tuple[tl.Model, tl.Config, list[dict]]:
+    """What the runs of a program have in common, and what not."""
+    chosen = program(number)
+    model = tl.Model(MANIFOLDS[chosen["manifold"]](chosen["dim"]), LIKELIHOODS[chosen["likelihood"]]())
+    config = tl.Config(epochs=4, batch_size=8, burn_in=1, optimizer=chosen["optimizer"], clip=chosen["clip"])
+    return model, config, [lane(LANES * number + i, model) for i in range(LANES)]
+
+
 def train_lanes(number: int, folder) -> dict[str, int]:
     """How the runs of a program ended."""
     chosen = program(number)
     with jax.enable_x64(chosen["double"]):
-        model = tl.Model(MANIFOLDS[chosen["manifold"]](chosen["dim"]), LIKELIHOODS[chosen["likelihood"]]())
-        config = tl.Config(
-            epochs=4, batch_size=8, burn_in=1, optimizer=chosen["optimizer"], clip=chosen["clip"]
-        )
-        runs = [lane(LANES * number + i, model) for i in range(LANES)]
+        model, config, runs = settings(number)
         found = tl.sweep(GRAPH, model, config, runs, progress=False)
         ends = {"finished": 0, "diverged": 0}
         for row in found.rows:
@@ -65,15 +71,31 @@ def train_lanes(number: int, folder) -> dict[str, int]:
     return ends
 
 
+def train_alone(number: int) -> dict[str, int]:
+    """The same of runs that are trained one after the other."""
+    ends = {"finished": 0, "diverged": 0}
+    with jax.enable_x64(program(number)["double"]):
+        model, config, runs = settings(number)
+        for run in runs:
+            try:
+                found, end = tl.train(GRAPH, *one_run(model, config, run), progress=False), "finished"
+            except tl.DivergedError as error:
+                found, end = error.embedding, "diverged"
+            assert np.isfinite(found.points).all()
+            ends[end] += 1
+    return ends
+
+
 @pytest.mark.long
 def test_some_settings(tmp_path):
-    ends = train_lanes(3, tmp_path)
-    assert sum(ends.values()) == LANES
+    assert sum(train_lanes(3, tmp_path).values()) == LANES
+    assert sum(train_alone(3).values()) == LANES
 
 
 @pytest.mark.slow
-def test_500_settings(tmp_path):
-    ends = [train_lanes(number, tmp_path) for number in range(50)]
+@pytest.mark.parametrize("alone", [False, True])
+def test_500_settings(alone, tmp_path):
+    ends = [train_alone(number) if alone else train_lanes(number, tmp_path) for number in range(50)]
     total = {key: sum(end[key] for end in ends) for key in ends[0]}
     print(f"\n{total}")
     assert sum(total.values()) == 500
