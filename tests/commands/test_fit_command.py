@@ -239,7 +239,7 @@ def test_mistakes(arguments, says, mistake, files):
         (pl.DataFrame({"source": [0], "target": [1]}), "columns"),
         (pl.DataFrame({"source": [0], "target": [99], "part": ["train"]}), "99"),
         (pl.DataFrame({"source": [0], "target": [1], "part": ["tain"]}), "'tain'"),
-        (pl.DataFrame({"source": [0.5], "target": [1.0], "part": ["train"]}), "float"),
+        (pl.DataFrame({"source": [0.5], "target": [1.0], "part": ["train"]}), "train has 0.5"),
         (
             pl.DataFrame({"source": [0], "target": [1], "part": ["train"], "weight": [-1.0]}),
             "weights[0] is -1",
