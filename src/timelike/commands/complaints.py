@@ -27,6 +27,7 @@ def one_line(box: str) -> str:
         lines, rules = lines[2:], rules[2:]
     parts = "\n".join(";" if rule else line for rule, line in zip(rules, lines, strict=True)).split(";")
     text = "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
+    text = re.sub(r"__tyro.dummy.inner__\.", "", text, flags=re.IGNORECASE)  # of old versions
     for pattern, say in SAID.items():
         found = re.match(pattern, text)
         if found:
