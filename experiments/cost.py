@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,10 +23,10 @@ import numpy as np
 
 from timelike.reproduce.link_prediction import PROTOCOLS, TRIALS, Case, run
 from timelike.reproduce.row import load_rows
-from timelike.reproduce.run import load_results
+from timelike.reproduce.run import load_results, write_results
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Options, Result, Task
-from timelike.reproduce.work import Work, compute, write
+from timelike.reproduce.work import Work, compute
 
 DIMS = (10, 100)
 #: Epochs of the run that is compiled and of the one that is not.
@@ -147,8 +146,7 @@ def main() -> None:
     for work, made in compute([work for work in works if not work.finished()], 1):
         print(f"{work.file.relative_to(given.out)}: {made['cpu_seconds']} s", flush=True)
     results = load_results(given.out)
-    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
-    write(given.out.with_suffix(".json"), "[\n" + ",\n".join(lines) + "\n]\n")
+    write_results(results, given.out.with_suffix(".json"))
     print(report(results))
 
 

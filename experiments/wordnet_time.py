@@ -12,18 +12,17 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.run import load_results
+from timelike.reproduce.run import load_results, write_results
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Result, Task
 from timelike.reproduce.wordnet import Cell, load_split
-from timelike.reproduce.work import Work, compute, device, write
+from timelike.reproduce.work import Work, compute, device
 
 #: Dimension and share of the closure of the table's row.
 CELLS = ((5, 10), (10, 50))
@@ -111,8 +110,7 @@ def main() -> None:
             list(compute([work], 1))
             print(work.file.read_text(encoding="utf-8"), flush=True)
     results = load_results(given.out)
-    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
-    write(given.out.with_suffix(".json"), "[\n" + ",\n".join(lines) + "\n]\n")
+    write_results(results, given.out.with_suffix(".json"))
     print(report(results))
 
 

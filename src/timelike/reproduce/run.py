@@ -81,9 +81,14 @@ def write_report(name: str, out: Path) -> Report:
     report = load_group(name).report(list(results), out)
     write(out / f"{name}.md", f"{report.markdown.rstrip()}\n\n{how(results)}\n")
     write(out / f"{name}.csv", _csv(report.rows))
-    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
-    write(out / f"{name}.json", "[\n" + ",\n".join(lines) + "\n]\n")
+    write_results(results, out / f"{name}.json")
     return report
+
+
+def write_results(results: Iterable[Result], file: Path) -> None:
+    """Collect results in one file, which `load_results` reads, with a line for each."""
+    lines = [json.dumps(result._asdict(), ensure_ascii=False) for result in results]
+    write(file, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
 def how(results: Iterable[Result]) -> str:
