@@ -155,7 +155,7 @@ def test_what_is_no_ensemble_says_so():
         ([], "embeddings has 0; an ensemble needs two or more"),
         ([one], "embeddings has 1; an ensemble needs two or more"),
         ([one, make(nodes=29)], r"embeddings\[1\] has other nodes than the first"),
-        ([one, make(make_model(likelihood="cone"))], r"embeddings\[1\] has another model or score"),
+        ([one, make(make_model("euclidean"))], r"embeddings\[1\] has another space or score"),
         ([one, ensemble([one, one])], r"embeddings\[1\] has 2 members"),
     ):
         with pytest.raises(ValueError, match=match):
@@ -181,6 +181,17 @@ def test_another_score_of_all_members():
     assert best.score.startswith("cone")
     np.testing.assert_allclose(
         dataclasses.replace(best, score="cone 0.1").log_odds(s, t), expected, rtol=1e-6
+    )
+
+
+def test_members_that_learned_by_different_likelihoods_are_ranked_by_one_score():
+    kinds = ["triple-fermi-dirac", "cone"]
+    members = [make(make_model(likelihood=kind), seed=seed) for seed, kind in enumerate(kinds)]
+    s, t = np.nonzero(~np.eye(NODES, dtype=bool))
+    cones = [dataclasses.replace(one, score="cone 0.1") for one in members]
+    found = dataclasses.replace(ensemble(members), score="cone 0.1")
+    np.testing.assert_allclose(
+        found.log_odds(s, t), np.mean([one.log_odds(s, t) for one in cones], axis=0), rtol=1e-4, atol=1e-6
     )
 
 

@@ -1,10 +1,12 @@
 """The best recipes: rows that can be run again, and a report that says what was reached."""
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
+import timelike as tl
 from timelike._struct import numbers_of
 from timelike.config import Config
 from timelike.likelihoods import LIKELIHOODS
@@ -21,7 +23,7 @@ STORED = Path(__file__).parents[2] / "experiments" / "results" / "best.json"
 KNOWN = {*Config.__dataclass_fields__}
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [r for r in ROWS if "members" not in r.more], ids=lambda row: row.name)
 def test_rows_can_be_run(row):
     cases = row.more.get("cases") or {str(row.dims[0]): {"settings": row.settings, **row.more}}
     assert set(cases) == {str(d) for d in row.dims}
@@ -32,6 +34,37 @@ def test_rows_can_be_run(row):
         assert Negatives(**case["negatives"]).total > 0
     assert row.open["search"]
     assert row.more["first_seed"] > 2000  # searches had lower ones
+
+
+def test_members_of_both_kinds_are_runs_of_the_rows_with_other_seeds():
+    names = {row.name: row for row in ROWS}
+    for task in best.tasks(Options()):
+        if "members" not in task.about.get("more", ()):
+            continue
+        (cell,) = task.run.args
+        assert [one.row.name.split("/")[1].split("-")[0] for one in cell.members] == ["cone", "tfd"]
+        for one in cell.members:
+            assert (one.dim, one.percent) == (cell.dim, cell.percent)
+            assert one.settings == names[one.row.name].settings
+            assert one.row.more["first_seed"] > names[one.row.name].more["first_seed"] + 10
+            assert one.seeds == cell.seeds * cell.row.more["each"]
+
+
+@pytest.mark.long
+def test_models_of_members_have_those_of_both_kinds():
+    from timelike.reproduce.wordnet_runs import train_cell
+
+    graph = tl.datasets.transitive_closure(tl.datasets.tree(branching=3, depth=4))
+    split = tl.split_edges(graph, 0.1, 0.1)
+    options = Options(quick=True, dims=(5,))
+    task = next(t for t in best.tasks(options) if "members" in t.about.get("more", ()))
+    (cell,) = task.run.args
+    small = tuple(
+        dataclasses.replace(one, row=dataclasses.replace(one.row, batch_size=64)) for one in cell.members
+    )
+    found = train_cell(dataclasses.replace(cell, members=small), split)
+    assert len(found["scores"]) == len(found["valid"]) == len(found["ranked_by"]) == 2
+    assert all(0 < score <= 100 for score in found["scores"])
 
 
 def test_every_model_of_a_graph_has_the_same_splits_and_targets():
