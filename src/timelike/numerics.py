@@ -130,14 +130,12 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     In terms of products alone, so that it vectorises: the angle from the nearest multiple of π/4 by
     its series, then unfolded over the octants. A library call takes several times as long.
     """
-    single = jnp.finfo(jnp.result_type(x, y)).eps > 1e-8
-    series = _ATAN_SERIES[:9] if single else _ATAN_SERIES
     a, b = jnp.abs(x), jnp.abs(y)
     short, long = jnp.minimum(a, b), jnp.maximum(a, b)
     diagonal = short > 0.41421356 * long  # nearer to 45° than to the axis
     above, below = jnp.where(diagonal, short - long, short), jnp.where(diagonal, short + long, long)
     tangent = above / jnp.where(below > 0, below, 1)
-    angle = jnp.where(diagonal, np.pi / 4, 0) + tangent * _horner(tangent * tangent, series)
+    angle = jnp.where(diagonal, np.pi / 4, 0) + tangent * _horner(tangent * tangent, _ATAN_SERIES, 0.1716)
     angle = jnp.where(b > a, np.pi / 2 - angle, angle)
     angle = jnp.where(x < 0, np.pi - angle, angle)
     return once(jnp.where(y < 0, -angle, angle))
@@ -220,13 +218,13 @@ def wrap(x: Scalar, period: Scalar | float) -> Scalar:
 
 
 def _arc(u: Scalar, w: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """η = arccosh(1 + u) for u > 0, θ = arccos(1 + u) for u < 0, and the safe √ of both sides."""
-    outside = u > 0
-    positive = jnp.where(outside, u, 1.0)
-    eta = jnp.log1p(positive + jnp.sqrt(positive) * jnp.sqrt(positive + 2))
+    """η = arccosh(1 + u) for u > 0 and sinh η; θ = arccos(1 + u) for u < 0 and sin θ, floored at √(ε|u|)."""
+    outside = jnp.where(u > 0, u, 1.0)
+    sinh = jnp.sqrt(outside) * jnp.sqrt(outside + 2)
     inside = jnp.where(u > _minus_tiny(u), 1.0, -u)
-    theta = 2 * atan2(jnp.sqrt(inside), sqrt(w))
-    return eta, theta, positive, inside
+    sine, cosine = jnp.sqrt(inside), sqrt(w)  # of θ/2, both times √2
+    floor = float(np.sqrt(jnp.finfo(jnp.result_type(u)).eps))
+    return jnp.log1p(outside + sinh), sinh, 2 * atan2(sine, cosine), sine * jnp.maximum(cosine, floor)
 
 
 def _minus_tiny(u: Scalar) -> float:
@@ -243,7 +241,7 @@ def squared_arc(u: Scalar, w: Scalar) -> Scalar:
     cancellation, so that the angle 2·atan2(√−u, √w) is accurate at both ends. The derivative
     is taken along u alone (on the surface dw = du).
     """
-    eta, theta, _, _ = _arc(u, w)
+    eta, _, theta, _ = _arc(u, w)
     return jnp.where(u > 0, eta**2, jnp.where(u > _minus_tiny(u), 0.0, -(theta**2)))
 
 
@@ -260,12 +258,11 @@ def squared_arc_slope(u: Scalar, w: Scalar) -> Scalar:
     z → −1 (the antipode); w is floored at the machine epsilon, which caps it.
     """
     near = jnp.abs(u) < SERIES
-    eta, theta, positive, inside = _arc(u, w)
-    floor = jnp.finfo(jnp.result_type(u)).eps
-    outer = 2 * eta / (jnp.sqrt(positive) * jnp.sqrt(positive + 2))
-    inner = 2 * theta / jnp.sqrt(inside * jnp.maximum(w, floor))
-    far = jnp.where(u > 0, outer, jnp.where(w > 0, inner, 0.0))
-    return jnp.where(near, _horner(jnp.where(near, u, 0.0), _SLOPE_SERIES), far)
+    eta, sinh, theta, sine = _arc(u, w)
+    outside = u > 0
+    quotient = 2 * jnp.where(outside, eta, theta) / jnp.where(outside, sinh, sine)
+    far = jnp.where(outside | (w > 0), quotient, 0.0)
+    return jnp.where(near, _horner(jnp.where(near, u, 0.0), _SLOPE_SERIES, SERIES), far)
 
 
 def cos_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
@@ -274,23 +271,23 @@ def cos_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
     The series serves |w| ≤ 1; if all w are so `short`, it is all that is computed.
     """
     if short:
-        return _horner(w, _COS_SERIES)
+        return _horner(w, _COS_SERIES, 1)
     near = jnp.abs(w) < 1
     root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
     cosh = jnp.cosh(jnp.where(w < 0, root, 0.0))
     far = jnp.where(w < 0, cosh, jnp.cos(root))
-    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _COS_SERIES), far)
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _COS_SERIES, 1), far)
 
 
 def sinc_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
     """sin √w / √w for w > 0 and sinh √−w / √−w for w < 0: 1 − w/6 + w²/120 − …; `short` as above."""
     if short:
-        return _horner(w, _SINC_SERIES)
+        return _horner(w, _SINC_SERIES, 1)
     near = jnp.abs(w) < 1
     root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
     sinh = jnp.sinh(jnp.where(w < 0, root, 0.0))
     far = jnp.where(w < 0, sinh, jnp.sin(root)) / root
-    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _SINC_SERIES), far)
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _SINC_SERIES, 1), far)
 
 
 def _series(first: float, ratio, count: int) -> tuple[float, ...]:  # type: ignore[no-untyped-def]
@@ -307,8 +304,11 @@ _ATAN_SERIES = tuple((-1) ** n / (2 * n + 1) for n in range(20))
 _SINC_SERIES = _series(1.0, lambda n: -1 / ((2 * n) * (2 * n + 1)), 10)
 
 
-def _horner(x: Scalar, coefficients: tuple[float, ...]) -> Scalar:
-    total = jnp.full_like(x, coefficients[-1])
-    for c in coefficients[-2::-1]:
+def _horner(x: Scalar, coefficients: tuple[float, ...], within: float) -> Scalar:
+    """Σ cₙxⁿ for |x| ≤ `within`, without the last terms that are too small for the precision of x."""
+    least = jnp.finfo(jnp.result_type(x)).eps * abs(coefficients[0]) / 4
+    kept = [c for n, c in enumerate(coefficients) if abs(c) * within**n > least]
+    total = jnp.full_like(x, kept[-1])
+    for c in kept[-2::-1]:
         total = total * x + c
     return total

@@ -100,9 +100,11 @@ class Quadric(Manifold):
         return square_sum(x, 0, self.negatives), square_sum(x, self.negatives, self.ambient_dim)
 
     def _chord(self, d: Array) -> Scalar:
-        """⟨d, d⟩, accurate near the null cone."""
+        """⟨d, d⟩, accurate near the null cone: where a block has one coordinate, its square is not rounded."""
         negative, positive = self._blocks(d)
-        return difference(positive, negative) if self.negatives else positive
+        if min(self.negatives, self.positives) == 1:
+            return difference(positive, negative)
+        return positive - negative
 
     def _arc_arguments(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
         """z − 1 and z + 1 for z = κ⟨p, q⟩, from ⟨p ∓ q, p ∓ q⟩ = 2κ(1 ∓ z): exact at p = ±q.
@@ -149,7 +151,8 @@ class Quadric(Manifold):
         d = b - a
         angle = atan2(d[0] * a[1] - d[1] * a[0], jnp.sum(a * b))
         turns = jnp.arange(-self.images, self.images + 1, dtype=p.dtype)
-        return sqrt(jnp.sum(b * b)) * (angle + 2 * jnp.pi * turns)
+        root = jnp.sqrt if self.negatives == 2 else sqrt  # b·b is 1 or more, or may be 0
+        return root(jnp.sum(b * b)) * (angle + 2 * jnp.pi * turns)
 
     def gradient(self, p: Point, covector: Covector) -> Tangent:
         """ζ = Π(G Π(G df))/R² (eq. 11), G = diag(∓1), or Π(G df)/R² where the metric is definite.
