@@ -174,8 +174,10 @@ class _Search:
             for number, group in enumerate(todo):
                 if results and end is not None and self.journal.seconds >= end:
                     break
+                self.bar.set_description_str(
+                    f"search, round {rung + 1} of {len(RUNGS)}, {group[0].arm.geometry}"
+                )
                 results += self._scored(f"rung {rung}, {number}", group, length)
-                self.bar.set_description(f"search, rung {rung + 1} of {len(RUNGS)}")
             found = sorted(results, key=lambda trial: -trial.score)
             tried = tried or len(found)
         return found, tried
@@ -207,6 +209,7 @@ class _Search:
         finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
         rows = []
         for number, group in enumerate(_groups(finalists)):
+            self._show("finals", group)
             scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
             for trial, its in zip(group, scores, strict=True):
                 rows.append(
@@ -224,6 +227,9 @@ class _Search:
                     }
                 )
         return sorted(rows, key=lambda row: -row["valid_ap"])
+
+    def _show(self, stage: str, group: list[Trial]) -> None:
+        self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
 
     def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
         """Trials of one arm with their new scores; free lanes are filled with seeds."""
