@@ -1,8 +1,12 @@
-"""What is said above a bar, where there is one."""
+"""How bars are shown, and what is said above them."""
 
 from __future__ import annotations
 
 import sys
+from typing import Any
+
+#: How a bar is shown: on a terminal, of what takes more than two seconds, as long as it takes.
+SHOWN: dict[str, Any] = {"disable": None, "delay": 2, "leave": False}
 
 
 def announce(progress: bool | None, text: str) -> None:
