@@ -182,7 +182,3 @@ def _interrupted(message: str) -> NoReturn:
 def _fail(message: str) -> NoReturn:
     print(f"timelike: {message}", file=sys.stderr)
     raise SystemExit(2)
-
-
-if __name__ == "__main__":
-    main()

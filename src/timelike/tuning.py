@@ -35,7 +35,7 @@ from timelike.recipes import SWEPT_OF_CONFIG
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
-from timelike.training import InterruptedTraining, prepare, settings_of, train
+from timelike.training import prepare, settings_of, train
 
 #: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
 LANES = {"cpu": 12}
@@ -149,9 +149,9 @@ class _Search:
             try:
                 found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
                 board = self._finals(found, seeds)
-            except InterruptedTraining:
+            except KeyboardInterrupt:
                 done, path = len(self.journal.steps), self.journal.path
-                kept = f"; {done} steps are in {path}, run the same again to go on" if path else ""
+                kept = f"; {done} steps are in {path}, run the same again to go on" if path and done else ""
                 raise KeyboardInterrupt(f"search stopped{kept}") from None
         first = board[0]
         about = (
