@@ -26,7 +26,14 @@ from timelike.model import Model
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
 from timelike.predictions import Neighbour, Predictions
-from timelike.recipes import SWEPT_OF_CONFIG, check_geometry, negatives_like, shortened, variations
+from timelike.recipes import (
+    SWEPT_OF_CONFIG,
+    any_negatives,
+    check_geometry,
+    negatives_like,
+    shortened,
+    variations,
+)
 from timelike.sampling import Negatives
 from timelike.settings import Settings, as_settings
 from timelike.splits import Split
@@ -337,7 +344,7 @@ def recipe_of(
     model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
     epochs, kinds = estimator.epochs, estimator.negatives
     config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
-    kinds = Negatives(uniform=kinds) if isinstance(kinds, int) else kinds
+    kinds = any_negatives(kinds) if isinstance(kinds, int) else kinds
     if kinds is None and not settings.negatives and valid is not None:
         kinds = negatives_like(valid, graph)
     given: dict[str, Any] = {
