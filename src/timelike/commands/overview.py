@@ -9,7 +9,7 @@ from collections.abc import Mapping
 ABOUT = """Directed graphs in spacetimes: learn from edges, ask which ones are missing.
 
   timelike fit edges.tsv --out model       learn; lines are SOURCE TARGET
-  timelike predict model --all --top 20    the likeliest edges that are not in it
+  timelike predict model --all --top 20    the likeliest missing edges
   timelike explore model                   look at it in the browser
 """
 
