@@ -21,6 +21,9 @@ from timelike.numerics import squared_arc_slope
 
 DIM = 4
 EPSILON = float(np.finfo(np.float32).eps)
+#: Roundings of a sum of squared differences, each of ε/2: a difference, which counts twice in its square,
+#: that square, and one for every further coordinate that is added to it (there are at most DIM + 1).
+ROUNDINGS = (3 + DIM) / 2
 #: For what only makes pairs or says what is right; what is tested is compiled as for users.
 QUICKLY = {"xla_backend_optimization_level": "0"}
 DRAWS = 24  # uniform random numbers for one pair, and as many for its models
@@ -159,7 +162,7 @@ def test_everything_is_finite(name, rows):
 
 
 def rounding_of_interval(manifold, p, q):
-    """By how much s² may move, in units of ε, when the squares of the coordinates are rounded.
+    """By how much s² may move, in units of ε, when the squares of the coordinates move by as many.
 
     Flat: |Δx|² + Δt² (of the farthest image). Quadrics: |p|² + |q|² in z = κ⟨p, q⟩, times |ds²/dz|,
     which grows to 1/√δ within δ = ε(|p|² + |q|²) of the antipode.
@@ -200,10 +203,9 @@ def with_conditioning(manifold, likelihoods, p, q):
 @pytest.mark.parametrize(("regime", "share"), [(anywhere, 0.005), (nearly_null, 0.08)])
 @pytest.mark.parametrize("name", MANIFOLDS)
 def test_float32_agrees_with_float64(name, regime, share, rows):
-    """To 1e-4 of log p, or to 2ε times its conditioning where that is more: near the light cone.
+    """To 1e-4 of log p, or to `ROUNDINGS` ε times its conditioning where that is more: near the light cone.
 
-    There s² is a small difference of large squares, each with an error of ε/2 from squaring and
-    as much again from adding and from the root. At most `share` of all pairs need it.
+    There s² is a small difference of large squares. At most `share` of all pairs need it.
     """
     single = random_pairs(MANIFOLDS[name](DIM), REGIMES.index(regime), rows, 0.01)
     got = logs(*single)
@@ -211,6 +213,6 @@ def test_float32_agrees_with_float64(name, regime, share, rows):
         want, rounding = with_conditioning(*jax.tree.map(lambda x: jnp.asarray(x, jnp.float64), single))
     got, want, rounding = (np.asarray(x, float) for x in (got, want, rounding))
     error, relative = abs(got - want), 1e-4 * abs(want) + np.finfo(np.float32).tiny
-    conditioned = 2 * EPSILON * rounding
+    conditioned = ROUNDINGS * EPSILON * rounding
     assert (error <= np.where(conditioned > relative, relative + conditioned, relative)).all()
     assert (error > relative).mean() <= share

@@ -198,12 +198,11 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
 
 def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
     """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
-    nodes = state.points.shape[0]
     if plan.fused:
-        from timelike import fused
+        from timelike import packing
 
-        return *fused.pack(state.points, state.optimizer), state.learned, fused.no_slots(nodes)
-    slots = table.places if plan.dense else jnp.zeros(nodes, jnp.int32)
+        return *packing.pack(state.points, state.optimizer), state.learned, jnp.zeros(0, jnp.int32)
+    slots = table.places if plan.dense else jnp.zeros(len(state.points), jnp.int32)
     return state.points, state.optimizer, state.learned, slots
 
 
@@ -225,9 +224,9 @@ def _moved(plan: Plan, carry: Carry, state: State) -> State:
     """The state with what the steps of an epoch made of it."""
     points, optimizer, learned, _ = carry
     if plan.fused:
-        from timelike import fused
+        from timelike import packing
 
-        points, optimizer = fused.unpack(points, optimizer, state.points.shape[1])
+        points, optimizer = packing.unpack(points, optimizer, state.points.shape[1])
     return state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
 
 

@@ -19,11 +19,13 @@ from timelike.sweeps import sweep
 
 
 def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
-    """One embedding whose log-odds are the mean of those of several, of one model and the same nodes.
+    """One embedding whose log-odds are the mean of those of several, in one space and of the same nodes.
 
-    They are best the runs of `sweep(…, seeds=5, keep_all=True)`: alike but for their seeds. History, score
-    and names are those of the first; `info["members"]` lists seed, best epoch and validation AP of each.
-    Calibrate afterwards: the mean is less sure of itself than its members.
+    They may be the runs of `sweep(…, seeds=5, keep_all=True)`, alike but for their seeds, or have learned by
+    different likelihoods, which err less alike. Model, history, score and names are those of the first;
+    `info["members"]` lists seed, best epoch and validation AP of each. All are read by that model, so where
+    theirs differ, let `rescored` find a score that suits them all. Calibrate afterwards: the mean is less
+    sure of itself than its members.
     """
     for i, one in enumerate(embeddings):
         instance(f"embeddings[{i}]", one, Embedding, "train(…), or of the runs of sweep(…, keep_all=True)")
@@ -31,8 +33,8 @@ def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
         if one.others is not None:
             raise ValueError(f"embeddings[{i}] has {one.members} members; those of an ensemble have one")
         same = one.points.shape == first.points.shape and one.names == first.names
-        if not same or repr((one.model, one.score)) != repr((first.model, first.score)):
-            what = "another model or score" if same else "other nodes"
+        if not same or repr((one.model.manifold, one.score)) != repr((first.model.manifold, first.score)):
+            what = "another space or score" if same else "other nodes"
             raise ValueError(f"embeddings[{i}] has {what} than the first; those of an ensemble agree")
     if len(embeddings) < 2:
         raise ValueError(f"embeddings has {len(embeddings)}; an ensemble needs two or more")

@@ -1,10 +1,11 @@
-"""A step on a GPU in three kernels: pairs become gradients, those of a node are added up, rows move.
+"""A step on a GPU in three kernels: pairs become gradients, entries of a node find each other, rows move.
 
 XLA reads and writes the rows of a batch about ten times between its gather and its scatter, and adds up
 repeated nodes with an atomic addition for every number. Here each row is read once for its pair and once,
-with its optimiser state, to be moved; it lies beside that state in one table, since a memory answers few
-long requests faster than many short ones. The kernels (Pallas, through Triton) are for flat spaces, where
-a pair is seen by its time difference and by the sum of squares of the others.
+with its optimiser state beside it, to be moved. While gradients are computed, the entries of a batch are
+linked in lists, many and short, those of one node in the same. Then the first of every node gets a list of
+the others, and moves its row by the gradients of all. The kernels are for flat spaces, where a pair is seen
+by its time difference and by the sum of squares of the others.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from timelike.manifolds.base import Separation
 from timelike.model import Model
 from timelike.numerics import difference, log1mexp
 from timelike.optimizers import MAX_STEP, Step, shorten
-from timelike.storage import narrow, wide
-from timelike.tables import COPIES, HUBS, get_rows, set_rows
+from timelike.packing import Packed
+from timelike.storage import narrow
+from timelike.tables import BUSY, COPIES, HUBS
+from timelike.tiles import Tile, like
 
 Nodes = Int[Array, "entries"]
-Slots = Int[Array, "slots"]
 PerPair = Float[Array, "pairs batch"]
-Rows = Float[Array, "entries ambient"]
-Table = Float[Array, "nodes ambient"]
-Packed = Float[Array, "nodes packed"]
+Rows = Float[Array, "pairs ambient"]
 
+#: At the end of a list; and an entry that is in none.
+NONE, UNLINKED = -1, -2
 #: Numbers that a block of threads holds of a table, and threads in it in units of 32: for every kernel, of
 #: narrow and of wide tables; measured on an H200.
 TILES = {
-    "gradients": {16: (512, 8), 1024: (1024, 8)},
-    "sums": {16: (512, 2), 1024: (1024, 2)},
-    "move": {16: (128, 2), 1024: (1024, 4)},
+    "gradients": {16: (512, 4), 1024: (1024, 2)},
+    "move": {16: (128, 1), 1024: (256, 1)},
 }
-#: Rows begin where the memory's shortest requests do, so many bytes apart.
-REQUEST = 32
+#: Entries that a block of threads follows in their lists, and threads.
+FINDING = 256, 4
 
 
 def fits(model: Model, dense: bool) -> bool:
@@ -60,95 +61,84 @@ def fits(model: Model, dense: bool) -> bool:
     )
 
 
-def no_slots(nodes: int) -> Slots:
-    """Scratch space for `step`: a number for every node, and for every copy of a hub."""
-    return jnp.zeros(nodes + HUBS * COPIES, jnp.int32)
-
-
-def pack(points: Table, state: Any) -> tuple[Packed, Any]:
-    """Points and the tables of an optimiser state side by side, and that state with empty tables."""
-    tables = [points, *(x for x in jax.tree.leaves(state) if x.ndim == 2)]
-    padding = -len(tables) * points.shape[1] % (REQUEST // points.dtype.itemsize)
-    packed = jnp.concatenate([*tables, jnp.zeros((len(points), padding), points.dtype)], axis=1)
-    return packed, jax.tree.map(lambda x: x[:0] if x.ndim == 2 else x, state)
-
-
-def unpack(packed: Packed, state: Any, dim: int) -> tuple[Table, Any]:
-    """The inverse of `pack`."""
-    leaves, structure = jax.tree.flatten(state)
-    parts = iter(range(dim, packed.shape[1], dim))
-    leaves = [packed[:, (at := next(parts)) : at + dim] if x.ndim == 2 else x for x in leaves]
-    return packed[:, :dim], jax.tree.unflatten(structure, leaves)
-
-
 def step(
     model: Model,
     optimizer: optax.GradientTransformation,
     settings: Step,
-    places: Int[Array, "nodes"],
+    places: Int[Array, "places"],
     packed: Packed,
     state: Any,
-    slots: Slots,
     ends: Nodes,
     weights: PerPair,
     interpret: bool = False,
-) -> tuple[Packed, Any, Slots, PerPair, Float[Array, "entries"]]:
-    """One minibatch: (table, state without tables, scratch space, log-likelihoods, gradient norms).
+) -> tuple[Packed, Any, PerPair, Float[Array, "norms"]]:
+    """One minibatch: (table, state without tables, log-likelihoods, gradient norms).
 
     `ends` are the sources of all pairs, then the targets; those past the last node are padding. `places`
     are of `tables.places_of`, or none where no node is in so many pairs that threads wait for it. A norm is
     NaN where an entry is padding or another one of the same node stands for it.
     """
-    where, nodes = ends, packed.shape[0]
-    if places.shape[0]:
-        where = get_rows(places, ends)
-        where = jnp.where(where < nodes, where, where + jnp.arange(len(ends), dtype=ends.dtype) % COPIES)
-    where = jnp.where(ends < nodes, where, slots.shape[0])
-    slots, log_likelihoods, covectors = _gradients(model, weights, packed, slots, ends, where, interpret)
-    own, covectors = _sums(slots, ends, where, nodes, covectors, interpret)
-    if places.shape[0]:
-        slots, own, covectors = _sums_of_hubs(slots, ends, where, own, covectors, interpret)
-    packed, state, norms = _move(optimizer, settings, packed, state, own, covectors, interpret)
-    return packed, state, slots, log_likelihoods, norms
+    tile = partial(_tile, model.manifold.ambient_dim, interpret)
+    log_likelihoods, covectors, links, of_hubs = _gradients(
+        tile("gradients"), model, weights, places, packed, ends
+    )
+    own, others = _find(Tile(1, *FINDING, interpret), len(packed), ends, links)
+    move = partial(_move, tile("move"), optimizer, settings, state)
+    packed, norms = move(packed, own, covectors, others)
+    if of_hubs:
+        packed, norms_of_hubs = move(packed, *_sums_of_hubs(*of_hubs))
+        norms = jnp.concatenate([norms, norms_of_hubs])
+    one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
+    _, counted = optimizer.update(covectors[:1], one, covectors[:1])
+    state = jax.tree.map(lambda old, new: old if old.ndim == 2 else new, state, counted)
+    return packed, state, log_likelihoods, norms
+
+
+def _tile(dim: int, interpret: bool, kernel: str) -> Tile:
+    size, warps = next((tile for width, tile in TILES[kernel].items() if dim <= width), (dim, 8))
+    return Tile(dim, size, warps, interpret)
 
 
 def _gradients(
-    model: Model, weights: PerPair, packed: Packed, slots: Slots, ends: Nodes, where: Nodes, interpret: bool
-) -> tuple[Slots, PerPair, Rows]:
-    """As `objective.batch_loss` of the rows of `ends`; and one of the entries `where` a slot is, in it."""
-    count, leaves, dim = ends.shape[0] // 2, jax.tree.leaves(model), model.manifold.ambient_dim
-    slots, log_likelihoods, covectors = _call(
-        partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1]),
-        _Tile("gradients", dim),
-        count,
-        [
-            jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]),
-            ends,
-            where,
-            weights.reshape(-1),
-            packed,
-            slots,
-        ],
-        [_like(slots), _like(weights.reshape(-1)), jax.ShapeDtypeStruct((2 * count, dim), jnp.float32)],
-        aliases={5: 0},
-        interpret=interpret,
-    )
-    return slots, log_likelihoods.reshape(weights.shape), covectors
+    tile: Tile,
+    model: Model,
+    weights: PerPair,
+    places: Int[Array, "places"],
+    packed: Packed,
+    ends: Nodes,
+) -> tuple[PerPair, Rows, Nodes, list[Array]]:
+    """As `objective.batch_loss` of the rows of `ends`; the entries in lists by their nodes; and sums of hubs.
+
+    Of every pair there is the gradient at its target; that at its source is the opposite.
+    """
+    count, leaves = ends.shape[0] // 2, jax.tree.leaves(model)
+    inputs = [jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]), ends, weights.reshape(-1), packed]
+    changed = [jnp.full(pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)]
+    if places.shape[0]:
+        inputs.append(places)
+        size = HUBS * COPIES + BUSY
+        changed += [jnp.full(size, len(packed), jnp.int32), jnp.zeros((size, tile.dim), jnp.float32)]
+    kernel = partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1])
+    made = [like(ends), like(weights.reshape(-1)), _floats(count, tile.dim)]
+    _, *of_hubs, links, log_likelihoods, covectors = tile.call(kernel, count, inputs, changed, made)
+    return log_likelihoods.reshape(weights.shape), covectors, links, of_hubs
 
 
-def _gradients_kernel(structure: Any, batch: int, tile: _Tile, *refs: Any) -> None:
-    numbers, ends, where, weights, packed, _, slots, log_likelihoods, covectors = refs
+def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    numbers, ends, weights, packed, *places = inputs
+    heads, *of_hubs = changed
+    links, log_likelihoods, covectors = made
     model = jax.tree.unflatten(structure, [numbers[i] for i in range(structure.num_leaves)])
-    count = weights.shape[0]
+    count, nodes = weights.shape[0], packed.shape[0]
     pairs, inside = tile.entries(count)
-    s = triton.load(ends.at[pairs], mask=inside, other=0)
-    t = triton.load(ends.at[count + pairs], mask=inside, other=0)
+    sides = [
+        (sign, entry, triton.load(ends.at[entry], mask=inside, other=nodes))
+        for sign, entry in _sides(pairs, count)
+    ]
     weight = triton.load(weights.at[pairs], mask=inside, other=0.0)
-    there = inside & (s < packed.shape[0])
-    delta = tile.load(packed, t, there) - tile.load(packed, s, there)
-    for entry in (pairs, count + pairs):
-        slot = triton.load(where.at[entry], mask=inside, other=slots.shape[0])
-        triton.store(slots.at[slot], entry, mask=there)
+    there = sides[0][2] < nodes
+    at_source, at_target = (tile.load(packed, node, there) for _, _, node in sides)
+    delta = at_target - at_source
     time = jnp.sum(jnp.where(tile.axis == 0, delta, 0.0), axis=1)
     spaces = jnp.sum(jnp.where(tile.axis > 0, delta * delta, 0.0), axis=1)
 
@@ -160,9 +150,44 @@ def _gradients_kernel(structure: Any, batch: int, tile: _Tile, *refs: Any) -> No
     _, pull_back, chosen = jax.vjp(loss, time, spaces, has_aux=True)
     by_time, by_spaces = (slope[:, None] for slope in pull_back(jnp.ones_like(time)))
     of_target = jnp.where(tile.axis == 0, by_time, 2 * by_spaces * delta)
+    for sign, entry, node in sides:
+        alone = there
+        if places:
+            hub = _place_of_hub(places[0], node, entry, there, nodes)
+            alone = there & (hub < 0)
+            hubs, sums = of_hubs
+            triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
+            tile.add(sums, hub, sign * of_target, there & (hub >= 0))
+        before = tile.exchange(heads, _list_of(heads, node), entry, alone)
+        triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
     triton.store(log_likelihoods.at[pairs], chosen, mask=inside)
-    tile.store(covectors, pairs, -of_target, inside)
-    tile.store(covectors, count + pairs, of_target, inside)
+    tile.store(covectors, pairs, of_target, inside)
+
+
+def _sides(pairs: Array, count: int) -> list[tuple[float, Array]]:
+    """The sign of the gradient at the source and at the target of pairs, and their entries."""
+    return [(-1.0, pairs), (1.0, count + pairs)]
+
+
+def _list_of(heads: Any, node: Array) -> Array:
+    """The number of the list that has the entries of a node: scattered by their highest bits of a product."""
+    bits = heads.shape[0].bit_length() - 1
+    return ((node.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)) >> jnp.uint32(32 - bits)).astype(jnp.int32)
+
+
+def _place_of_hub(places: Any, node: Array, entry: Array, there: Array, nodes: int) -> Array:
+    """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes."""
+    place = triton.load(places.at[node], mask=there, other=0) - nodes
+    return jnp.where((place >= 0) & (place < HUBS * COPIES), place + entry % COPIES, place)
+
+
+def _sums_of_hubs(hubs: Nodes, sums: Rows) -> tuple[Nodes, Rows]:
+    """A hub has many rows of sums: add them up. A hub of which there was no entry is past the last node."""
+    first, rest = (x[: HUBS * COPIES].reshape(HUBS, COPIES, *x.shape[1:]) for x in (hubs, sums))
+    return (
+        jnp.concatenate([first.min(axis=1), hubs[HUBS * COPIES :]]),
+        jnp.concatenate([rest.sum(axis=1), sums[HUBS * COPIES :]]),
+    )
 
 
 def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
@@ -186,102 +211,77 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
 
-def _sums(
-    slots: Slots, ends: Nodes, where: Nodes, nodes: int, covectors: Rows, interpret: bool
-) -> tuple[Nodes, Rows]:
-    """Add every row to that which its slot names, in place; and the nodes of those that are named, once each.
-
-    Most rows are alone: they are neither read nor written. What is left over has a node past the last.
-    """
-    if interpret:  # knows no masked atomic addition
-        entries, first = jnp.arange(len(ends)), get_rows(slots, where)
-        there = ends < nodes
-        covectors = covectors.at[jnp.where(there & (first != entries), first, len(ends))].add(covectors)
-        return jnp.where(there & (first == entries) & (where < nodes), ends, nodes), covectors
-    own, covectors = _call(
-        partial(_sums_kernel, nodes),
-        _Tile("sums", covectors.shape[1]),
-        ends.shape[0],
-        [slots, ends, where, covectors],
-        [_like(ends), _like(covectors)],
-        aliases={3: 1},
-    )
-    return own, covectors
+def _find(tile: Tile, nodes: int, ends: Nodes, links: Nodes) -> tuple[Nodes, Nodes]:
+    """The node of every entry that is the first of it, else past the last; and lists of the others of it."""
+    none = jnp.full_like(links, NONE)
+    others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
+    return own, others
 
 
-def _sums_kernel(nodes: int, tile: _Tile, *refs: Any) -> None:
-    slots, ends, where, _, own, covectors = refs
-    entries, inside = tile.entries(ends.shape[0])
-    node = triton.load(ends.at[entries], mask=inside, other=nodes)
-    slot = triton.load(where.at[entries], mask=inside, other=0)
-    there = node < nodes
-    first = triton.load(slots.at[slot], mask=there, other=0)
-    stands = there & (first == entries)
-    triton.store(own.at[entries], jnp.where(stands & (slot < nodes), node, nodes), mask=inside)
-    tile.add(covectors, entries, first, there & (first != entries))
+def _find_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    (ends, links), (others,), (own,) = inputs, changed, made
+    entry, inside = tile.entries(ends.shape[0])
+    node = triton.load(ends.at[entry], mask=inside, other=nodes)
+    before = triton.load(links.at[entry], mask=inside, other=UNLINKED)
 
+    def look(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        link, first = carry
+        more = link >= 0
+        same = more & (triton.load(ends.at[link], mask=more, other=nodes) == node)
+        return triton.load(links.at[link], mask=more, other=NONE), jnp.where(same, link, first)
 
-def _sums_of_hubs(
-    slots: Slots, ends: Nodes, where: Nodes, own: Nodes, covectors: Rows, interpret: bool
-) -> tuple[Slots, Nodes, Rows]:
-    """A hub has many slots, taken by turns: add up what was added up there, where its own slot says."""
-    nodes, nothing = slots.shape[0] - HUBS * COPIES, ends.shape[0]
-    some = slots[nodes:]
-    hub = jnp.where(where[some] == nodes + jnp.arange(len(some)), ends[some], slots.shape[0])
-    slots = set_rows(slots, hub, some)
-    first = jnp.where(hub < nodes, get_rows(slots, hub), nothing)
-    more = jnp.where(first == some, nothing, first)
-    if interpret:
-        covectors = covectors.at[more].add(covectors[some], mode="drop")
-    else:
-        tile, inputs = _Tile("sums", covectors.shape[1]), [some, more, covectors]
-        (covectors,) = _call(_hubs_kernel, tile, len(some), inputs, [_like(covectors)], aliases={2: 0})
-    return slots, set_rows(own, first, hub), covectors
-
-
-def _hubs_kernel(tile: _Tile, origins: Any, targets: Any, _: Any, covectors: Any) -> None:
-    entries, inside = tile.entries(origins.shape[0])
-    origin = triton.load(origins.at[entries], mask=inside, other=0)
-    target = triton.load(targets.at[entries], mask=inside, other=covectors.shape[0])
-    tile.add(covectors, origin, target, target < covectors.shape[0])
+    start = before, jnp.full_like(entry, NONE)
+    _, first = jax.lax.while_loop(lambda carry: jnp.max(carry[0]) >= 0, look, start)
+    alone = (first == NONE) & (before != UNLINKED)
+    triton.store(own.at[entry], jnp.where(alone, node, nodes), mask=inside)
+    after = tile.exchange(others, jnp.maximum(first, 0), entry, first >= 0)
+    triton.store(others.at[entry], after, mask=first >= 0)
 
 
 def _move(
+    tile: Tile,
     optimizer: optax.GradientTransformation,
     settings: Step,
-    packed: Packed,
     state: Any,
+    packed: Packed,
     own: Nodes,
     covectors: Rows,
-    interpret: bool,
-) -> tuple[Packed, Any, Float[Array, "entries"]]:
-    """As `optimizers.update_rows` in a flat space, of the rows `own` and in place."""
+    *others: Nodes,
+) -> list[Array]:
+    """As `optimizers.update_rows` in a flat space, of the rows `own` and in place: the table, and norms.
+
+    Entries have covectors of their own; with lists of others, they are ends of pairs, as in `_gradients`.
+    """
     leaves, structure = jax.tree.flatten(state)
     counts = [x.reshape(1) for x in leaves if x.ndim != 2]
-    norms, packed = _call(
-        partial(_move_kernel, optimizer, structure, [x.ndim == 2 for x in leaves]),
-        _Tile("move", covectors.shape[1]),
-        own.shape[0],
-        [jnp.stack(settings), own, covectors, *counts, packed],
-        [jax.ShapeDtypeStruct(own.shape, jnp.float32), _like(packed)],
-        aliases={3 + len(counts): 1},
-        interpret=interpret,
-    )
-    one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
-    _, counted = optimizer.update(covectors[:1], one, covectors[:1])
-    return packed, jax.tree.map(lambda old, new: old if old.ndim == 2 else new, state, counted), norms
+    inputs = [jnp.stack(settings), own, covectors, *counts, *others]
+    kernel = partial(_move_kernel, optimizer, structure, [x.ndim == 2 for x in leaves])
+    return tile.call(kernel, own.shape[0], inputs, [packed], [_floats(*own.shape)])
 
 
 def _move_kernel(
-    optimizer: optax.GradientTransformation, structure: Any, is_table: list[bool], tile: _Tile, *refs: Any
+    optimizer: optax.GradientTransformation,
+    structure: Any,
+    is_table: list[bool],
+    tile: Tile,
+    inputs: Any,
+    changed: Any,
+    made: Any,
 ) -> None:
-    numbers, own, covectors, *counts, _, norms, packed = refs
-    entries, inside = tile.entries(own.shape[0])
-    rows = triton.load(own.at[entries], mask=inside, other=packed.shape[0])
-    some = rows < packed.shape[0]
-    gradients = tile.load(covectors, entries, some)
-    points, *tables = (tile.load(packed, rows, some, part) for part in range(1 + sum(is_table)))
-    state = [tables.pop(0) if table else counts.pop(0)[0] for table in is_table]
+    numbers, own, covectors, *rest = inputs
+    split = is_table.count(False)
+    counts, others = [x[0] for x in rest[:split]], rest[split:]
+    (packed,), (norms,) = changed, made
+    entry, inside = tile.entries(own.shape[0])
+    if others:  # both ends of a pair follow each other, since they have one covector
+        entry = entry // 2 + entry % 2 * covectors.shape[0]
+    row = triton.load(own.at[entry], mask=inside, other=packed.shape[0])
+    some = row < packed.shape[0]
+    points, *tables = (tile.load(packed, row, some, part) for part in range(1 + sum(is_table)))
+    gradients = (
+        _sums(tile, covectors, others[0], entry, some) if others else tile.load(covectors, entry, some)
+    )
+    state = [tables.pop(0) if table else counts.pop(0) for table in is_table]
     norm = jnp.sqrt(jnp.sum(gradients * gradients, axis=1))
     gradients = shorten(norm, numbers[1])[:, None] * gradients
     directions, moved = optimizer.update(gradients, jax.tree.unflatten(structure, state), points)
@@ -289,67 +289,24 @@ def _move_kernel(
     tangents = shorten(jnp.sqrt(jnp.sum(tangents * tangents, axis=1)), MAX_STEP)[:, None] * tangents
     moved = [x for x, table in zip(jax.tree.leaves(moved), is_table, strict=True) if table]
     for part, values in enumerate([points + tangents, *moved]):
-        tile.store(packed, rows, narrow(values, packed.dtype, norm[:, None]), some, part)
-    triton.store(norms.at[entries], jnp.where(some, norm, jnp.nan), mask=inside)
+        tile.store(packed, row, narrow(values, packed.dtype, norm[:, None]), some, part)
+    triton.store(norms.at[entry], jnp.where(some, norm, jnp.nan), mask=inside)
 
 
-class _Tile:
-    """What a block of threads sees of a table: some rows, and columns up to a power of two."""
+def _sums(tile: Tile, covectors: Any, others: Any, entry: Array, some: Array) -> Array:
+    """The gradients of entries and of the others in their lists, added up."""
+    count = covectors.shape[0]
 
-    def __init__(self, kernel: str, dim: int):
-        self.dim, self.width = dim, pl.next_power_of_2(dim)
-        sizes = TILES[kernel].items()
-        size, self.warps = next((tile for width, tile in sizes if self.width <= width), (self.width, 8))
-        self.rows = max(1, size // self.width)
+    def add(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        link, total = carry
+        more = link >= 0
+        rows = tile.load(covectors, link % count, more)
+        total += jnp.where((link < count)[:, None], -rows, rows)  # a source has the opposite of its target
+        return triton.load(others.at[link], mask=more, other=NONE), total
 
-    @property
-    def axis(self) -> Int[Array, "1 width"]:
-        """The columns."""
-        return jnp.arange(self.width, dtype=jnp.int32)[None, :]
-
-    def entries(self, count: int) -> tuple[Array, Array]:
-        """The numbers of this block's entries, and which of them there are."""
-        entries = pl.program_id(0) * self.rows + jnp.arange(self.rows, dtype=jnp.int32)
-        return entries, entries < count
-
-    def _mask(self, some: Array) -> Array:
-        return some[:, None] & (self.axis < self.dim)
-
-    def load(self, table: Any, rows: Array, some: Array, part: int = 0) -> Array:
-        """Some rows of a table, or of one of those side by side in it; the others 0."""
-        place = table.at[rows[:, None], part * self.dim + self.axis]
-        return wide(triton.load(place, mask=self._mask(some), other=0))
-
-    def store(self, table: Any, rows: Array, values: Array, some: Array, part: int = 0) -> None:
-        """Write some rows."""
-        place = table.at[rows[:, None], part * self.dim + self.axis]
-        triton.store(place, values, mask=self._mask(some))
-
-    def add(self, table: Any, origins: Array, targets: Array, some: Array) -> None:
-        """Add some rows to others."""
-        rows = self.load(table, origins, some)
-        triton.atomic_add(table, (targets[:, None], self.axis), rows, mask=self._mask(some))
+    start = add((jnp.where(some, entry, NONE), jnp.zeros((tile.rows, tile.width), jnp.float32)))
+    return jax.lax.while_loop(lambda carry: jnp.max(carry[0]) >= 0, add, start)[1]
 
 
-def _call(
-    kernel: Any,
-    tile: _Tile,
-    count: int,
-    inputs: list[Array],
-    outputs: list[jax.ShapeDtypeStruct],
-    aliases: dict[int, int],
-    interpret: bool = False,
-) -> Any:
-    """Run a kernel on `count` entries, a tile in each block of threads."""
-    return pl.pallas_call(
-        partial(kernel, tile),
-        outputs,
-        grid=(pl.cdiv(count, tile.rows),),
-        input_output_aliases=aliases,
-        compiler_params=triton.CompilerParams(num_warps=tile.warps, num_stages=1),
-        interpret=interpret,
-    )(*inputs)
-
-
-def _like(x: Array) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(x.shape, x.dtype)
+def _floats(*shape: int) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(shape, jnp.float32)

@@ -92,7 +92,7 @@ def take_fused_step(
     if plan.learn:
         rows = wide(get_rows(packed, nodes)[:, : model.manifold.ambient_dim])
         model, learned = _learn(model, step, learned, weights, rows)
-    packed, optimizer, slots, log_likelihoods, norms = fused.step(
-        model, plan.transformation(), step, places, packed, optimizer, slots, nodes, weights
+    packed, optimizer, log_likelihoods, norms = fused.step(
+        model, plan.transformation(), step, places, packed, optimizer, nodes, weights
     )
     return (packed, optimizer, learned, slots), (log_likelihoods, norms)

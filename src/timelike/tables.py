@@ -25,6 +25,10 @@ Table = Array
 #: added up: so many nodes of the highest degree are added up in so many rows each.
 HUBS, COPIES = 128, 32
 
+#: The kernels of `timelike.fused` do so for as many further nodes, in one row each: the entries of all others
+#: they find one after the other.
+BUSY = 4096
+
 #: A node that has more than this many rows of a batch is such a hub.
 CROWD = 64
 
@@ -150,16 +154,19 @@ def sum_repeated(
     return slots, own, writing.add(jnp.zeros_like(values), first, values)
 
 
-def places_of(degrees: np.ndarray) -> np.ndarray:
-    """Where `sum_by_node` adds up each node: in its own row, or for hubs in rows past the last node."""
-    hubs = np.arange(len(degrees))
-    if len(degrees) > HUBS:  # of equal degrees the first
-        least = np.partition(degrees, len(degrees) - HUBS)[len(degrees) - HUBS]
+def places_of(degrees: np.ndarray, busy: int = 0) -> np.ndarray:
+    """Where each node is added up: in its own row, or for hubs in rows past the last node.
+
+    So many `busy` nodes that come after the hubs have one row there each, after the rows of the hubs.
+    """
+    most = np.arange(len(degrees))
+    if len(degrees) > HUBS + busy:  # of equal degrees the first
+        least = np.partition(degrees, len(degrees) - HUBS - busy)[len(degrees) - HUBS - busy]
         above, equal = np.flatnonzero(degrees > least), np.flatnonzero(degrees == least)
-        hubs = np.sort(np.concatenate([above, equal[: HUBS - len(above)]]))
-    hubs = hubs[np.argsort(-degrees[hubs], kind="stable")]
-    places = np.arange(len(degrees))
-    places[hubs] = len(degrees) + COPIES * np.arange(len(hubs))
+        most = np.sort(np.concatenate([above, equal[: HUBS + busy - len(above)]]))
+    most = most[np.argsort(-degrees[most], kind="stable")]
+    places, rank = np.arange(len(degrees)), np.arange(len(most))
+    places[most] = len(degrees) + np.where(rank < HUBS, COPIES * rank, HUBS * (COPIES - 1) + rank)
     return places
 
 
@@ -169,7 +176,9 @@ def meeting_places(
     """`places_of` if gradients are added up for every node, or if some node has many rows of a step."""
     both = degrees.sum(axis=0)
     crowd = rows_at_once * int(np.max(both, initial=0)) // max(int(both.sum()), 1)
-    return jnp.asarray(places_of(both) if by_node or crowd > CROWD else np.zeros(0), jnp.int32)
+    return jnp.asarray(
+        places_of(both, 0 if by_node else BUSY) if by_node or crowd > CROWD else np.zeros(0), jnp.int32
+    )
 
 
 def sum_by_node(

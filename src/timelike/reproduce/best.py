@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,8 +39,23 @@ def _wordnet(row: Row, dim: int, options: Options) -> Iterator[Task]:
     row = wordnet.shortened(row) if options.quick else row
     for percent in row.more["percents"]:
         cell = Cell(row, dim, percent, options.seeds_of(row), options.data_dir)
-        about = {**wordnet.describe(cell), "dataset": "wordnet", "target": row.more["target"]}
-        yield Task(row.name, about, functools.partial(wordnet.run, cell))
+        name, target = row.name, row.more["target"]
+        if "members" in row.more:
+            cell = dataclasses.replace(cell, members=tuple(_members(cell, options)))
+            name, target = f"{name}/d{dim}-{percent}", target[cell.case]
+        about = {**wordnet.describe(cell), "dataset": "wordnet", "target": target}
+        yield Task(name, about, functools.partial(wordnet.run, cell))
+
+
+def _members(cell: Cell, options: Options) -> Iterator[Cell]:
+    """The cells of the rows that have the members of this one, with seeds of their own."""
+    more = cell.row.more
+    wanted = [f"wordnet/{kind}-d{cell.dim}-{cell.percent}" for kind in more["members"]]
+    for row in load_rows("best"):
+        if row.name in wanted:
+            row = wordnet.shortened(row) if options.quick else row
+            row = dataclasses.replace(row, more={**row.more, "first_seed": more["first_seed"]})
+            yield dataclasses.replace(cell, row=row, seeds=cell.seeds * more["each"])
 
 
 def _link_prediction(row: Row, dim: int, options: Options) -> Task:
@@ -81,7 +97,8 @@ def _wordnet_table(results: Sequence[Result]) -> str:
     return (
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
         "threshold and score by validation. Seeds together are the members of one model: it has the mean of "
-        "their log-odds. In brackets: what was aimed at, in bold where it is reached.\n\n"
+        "their log-odds. Members of both kinds are 3 runs with the cone and 3 with TFD; each seed is another "
+        "such model. In brackets: what was aimed at, in bold where it is reached.\n\n"
         + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
     )
 

@@ -27,6 +27,8 @@ class Cell:
     percent: int
     seeds: int
     data_dir: str | None
+    #: Cells whose runs are the members of this one's models; none where it has runs of its own.
+    members: tuple[Cell, ...] = ()
 
     @property
     def case(self) -> str:
@@ -51,7 +53,7 @@ def tasks(options: Options) -> Iterator[Task]:
 
 def shortened(row: Row) -> Row:
     """Enough to see that it runs."""
-    more = {**row.more, "percents": [10], "steps": min(row.more["steps"], 100)}
+    more = {**row.more, "percents": [10], "steps": min(row.more.get("steps", 0), 100)}
     more |= {name: row.more[name][:1] for name in ("tries",) if name in more}
     more |= {name: {**row.more[name], "steps": 50} for name in ("warm",) if name in more}
     return dataclasses.replace(row, epochs=min(row.epochs, 2), more=more)

@@ -46,26 +46,41 @@ def train_cell(cell: Cell, split: Split) -> dict[str, Any]:
 
     Where validation chooses the score too, also that of all seeds as the members of one model.
     """
+    if cell.members:
+        return _found([ensemble(one) for one in _members(cell, split)], split, rescore=True)
     start = warm_start(cell, split)
     settings, tried = choose(cell, split, start)
-    first = cell.row.more.get("first_seed", 0)
-    runs = train(cell, split, [{**settings, "seed": first + i} for i in range(cell.seeds)], start)
+    runs = train(cell, split, _seeded(cell, settings), start)
     rescore = cell.row.more.get("score") == "best"
-    whole = [ensemble(runs)] if rescore and len(runs) > 1 else []
-    runs = [run.rescored(split.valid, "f1") if rescore else run for run in runs + whole]
+    found = {**_found(runs, split, rescore), "settings": settings, "tried": tried}
+    if rescore and len(runs) > 1:
+        found["together"] = _found([ensemble(runs)], split, rescore)["median"]
+    return found
+
+
+def _members(cell: Cell, split: Split) -> list[list[Embedding]]:
+    """The members of the model of every seed: as many of each of the cells, all from other seeds."""
+    runs = [train(one, split, _seeded(one, one.settings), None) for one in cell.members]
+    each = cell.row.more["each"]
+    return [[run for mine in runs for run in mine[i * each : (i + 1) * each]] for i in range(cell.seeds)]
+
+
+def _seeded(cell: Cell, settings: dict[str, Any]) -> list[dict[str, Any]]:
+    first = cell.row.more.get("first_seed", 0)
+    return [{**settings, "seed": first + i} for i in range(cell.seeds)]
+
+
+def _found(runs: list[Embedding], split: Split, rescore: bool) -> dict[str, Any]:
+    """Test F1 of runs at the threshold, and by the score, that validation chose."""
+    runs = [run.rescored(split.valid, "f1") if rescore else run for run in runs]
     valid = [best_f1(run, split.valid) for run in runs]
     test = [f1_at(run, split.test, found[1]) for run, found in zip(runs, valid, strict=True)]
-    single = test[: cell.seeds]
-    together = {"together": round(test[-1], 2)} if whole else {}
     return {
-        "median": round(float(np.median(single)), 2),
-        "spread": round(float(np.std(single)), 2),
-        "scores": [round(f1, 2) for f1 in single],
-        "valid": [round(f1, 2) for f1, _ in valid[: cell.seeds]],
-        "settings": settings,
-        "tried": tried,
-        "ranked_by": [run.score for run in runs[: cell.seeds]],
-        **together,
+        "median": round(float(np.median(test)), 2),
+        "spread": round(float(np.std(test)), 2),
+        "scores": [round(f1, 2) for f1 in test],
+        "valid": [round(f1, 2) for f1, _ in valid],
+        "ranked_by": [run.score for run in runs],
     }
 
 
