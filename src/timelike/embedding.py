@@ -18,8 +18,8 @@ from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
+from timelike.negatives import ANYWHERE
 from timelike.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
-from timelike.sampling import ANYWHERE
 from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:

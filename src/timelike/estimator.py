@@ -23,6 +23,7 @@ from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
 from timelike.predictions import Neighbour, Predictions
@@ -34,7 +35,6 @@ from timelike.recipes import (
     shortened,
     variations,
 )
-from timelike.sampling import Negatives
 from timelike.settings import Settings, as_settings
 from timelike.splits import Split
 from timelike.trained_on import TrainedOn

@@ -21,8 +21,8 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, FermiDirac, Likelihood, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.portfolio import portfolio
-from timelike.sampling import Negatives
 from timelike.shards import AnyGraph
 
 #: Geometries without time, whose likelihood is undirected.
