@@ -137,7 +137,7 @@ def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, chang
     ]
     weight = triton.load(weights.at[pairs], mask=inside, other=0.0)
     there = sides[0][2] < nodes
-    at_source, at_target = (tile.load(packed, node, there) for _, _, node in sides)
+    at_source, at_target = (tile.load(packed, node, there, once=True) for _, _, node in sides)
     delta = at_target - at_source
     time = jnp.sum(jnp.where(tile.axis == 0, delta, 0.0), axis=1)
     spaces = jnp.sum(jnp.where(tile.axis > 0, delta * delta, 0.0), axis=1)

@@ -27,7 +27,7 @@ HUBS, COPIES = 128, 32
 
 #: The kernels of `timelike.fused` do so for as many further nodes, in one row each: the entries of all others
 #: they find one after the other.
-BUSY = 4096
+BUSY = 16384
 
 #: A node that has more than this many rows of a batch is such a hub.
 CROWD = 64

@@ -30,10 +30,14 @@ class Tile:
         entries = pl.program_id(0) * self.rows + jnp.arange(self.rows, dtype=jnp.int32)
         return entries, entries < count
 
-    def load(self, table: Any, rows: Array, some: Array, part: int = 0) -> Array:
-        """Some rows of a table, or of one of those side by side in it; the others 0."""
-        place = table.at[rows[:, None], part * self.dim + self.axis]
-        return wide(triton.load(place, mask=some[:, None] & (self.axis < self.dim), other=0))
+    def load(self, table: Any, rows: Array, some: Array, part: int = 0, once: bool = False) -> Array:
+        """Some rows of a table, or of one of those side by side in it; the others 0.
+
+        What is needed `once` is the first to leave the cache.
+        """
+        place, mask = table.at[rows[:, None], part * self.dim + self.axis], self.axis < self.dim
+        hint = "evict_first" if once else None
+        return wide(triton.load(place, mask=some[:, None] & mask, other=0, eviction_policy=hint))
 
     def store(self, table: Any, rows: Array, values: Array, some: Array, part: int = 0) -> None:
         """Write some rows."""
