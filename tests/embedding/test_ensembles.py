@@ -155,7 +155,7 @@ def test_what_is_no_ensemble_says_so():
         ([], "embeddings has 0; an ensemble needs two or more"),
         ([one], "embeddings has 1; an ensemble needs two or more"),
         ([one, make(nodes=29)], r"embeddings\[1\] has other nodes than the first"),
-        ([one, make(make_model(likelihood="cone"))], r"embeddings\[1\] has another model or score"),
+        ([one, make(make_model("euclidean"))], r"embeddings\[1\] has another space or score"),
         ([one, ensemble([one, one])], r"embeddings\[1\] has 2 members"),
     ):
         with pytest.raises(ValueError, match=match):
