@@ -135,7 +135,7 @@ def make_model(folder: Path, nodes: int) -> Path:
 @contextlib.contextmanager
 def serving(model: Path) -> Iterator[str]:
     """The address of `timelike explore` on this model."""
-    command = [sys.executable, "-m", "timelike.cli", "explore", str(model), "--no-browser"]
+    command = [sys.executable, "-m", "timelike", "explore", str(model), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         try:
             assert process.stdout is not None

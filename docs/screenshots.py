@@ -36,7 +36,7 @@ def fit(folder: Path) -> None:
 
 @contextmanager
 def serving(models: list[Path]) -> Iterator[str]:
-    command = [sys.executable, "-m", "timelike.cli", "explore", *map(str, models), "--no-browser"]
+    command = [sys.executable, "-m", "timelike", "explore", *map(str, models), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()

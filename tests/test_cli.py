@@ -1,6 +1,7 @@
 """The command line: results on stdout, mistakes in one line on stderr with exit code 2."""
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from timelike import __version__
-from timelike.cli import carry_out, main
+from timelike.cli import COMMANDS, carry_out, main
 from timelike.commands.complaints import one_line
 
 
@@ -32,11 +33,14 @@ def test_too_little_memory_is_one_line(capsys):
         assert capsys.readouterr().err.startswith("timelike: out of memory; ")
 
 
-def test_help_lists_the_commands(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["--help"])
-    assert not stop.value.code
-    assert "demo" in capsys.readouterr().out
+def test_help_lists_the_commands_on_one_screen(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 45
+    assert max(map(len, lines)) <= 80
+    named = [line.split()[0] for line in lines if re.match(r"  \w+ +[A-Z]", line)]
+    assert named == list(COMMANDS)
 
 
 @pytest.mark.long

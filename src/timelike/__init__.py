@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from timelike.graph import DiGraph
     from timelike.io import ReadSummary, read
     from timelike.model import Model
+    from timelike.negatives import Negatives
     from timelike.predictions import Neighbour, Prediction, UncertainPrediction
-    from timelike.sampling import Negatives
     from timelike.settings import Settings
     from timelike.shards import EdgeShards
     from timelike.splits import Split, folds, split_edges
@@ -81,7 +81,7 @@ _HOMES = {
     "io": ("ReadSummary", "read"),
     "model": ("Model",),
     "predictions": ("Neighbour", "Prediction", "UncertainPrediction"),
-    "sampling": ("Negatives",),
+    "negatives": ("Negatives",),
     "settings": ("Settings",),
     "shards": ("EdgeShards",),
     "splits": ("Split", "folds", "split_edges"),

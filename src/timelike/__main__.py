@@ -1,6 +1,23 @@
-"""`python -m timelike`: the command `timelike`, where that is not on the path."""
+"""The command `timelike`, also as `python -m timelike`: light, so that Ctrl-C is minded from the start."""
 
-from timelike.cli import main
+from __future__ import annotations
+
+import signal
+import sys
+
+from timelike.signals import minded_interrupts
+
+
+def main() -> None:
+    """Run the command line; what a signal stops while it is imported is one line too."""
+    with minded_interrupts():
+        try:
+            from timelike import cli
+        except KeyboardInterrupt:
+            print("timelike: interrupted", file=sys.stderr)
+            raise SystemExit(128 + signal.SIGINT) from None
+        cli.main()
+
 
 if __name__ == "__main__":
     main()

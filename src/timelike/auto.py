@@ -21,6 +21,8 @@ from timelike.evaluation import LabelledPairs, best_threshold, score_pairs
 from timelike.graph import DiGraph
 from timelike.metrics import average_precision
 from timelike.model import Model
+from timelike.planning import check_memory
+from timelike.progress import announce
 from timelike.storage import storable
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
@@ -70,10 +72,12 @@ def choose(names: list[str], recipe: Recipe, task: Task) -> Choice:
     """Train the candidates and keep the one with the best validation AP."""
     tried: list[dict[str, Any]] = []
     best: tuple[float, str, Embedding] | None = None
-    for name in names:
+    for number, name in enumerate(names, 1):
         model, config = recipe(name)
+        check_memory(task.graph, model, config)
         try:
             runs = [] if task.valid is None else task.vary(name, model, config)
+            announce(task.progress, _heading(name, number, len(names), max(1, len(runs)) * task.seeds))
             embedding = _train(model, config, task, runs, name if len(names) > 1 else "")
         except DivergedError:
             if name == names[-1] and best is None:
@@ -86,6 +90,11 @@ def choose(names: list[str], recipe: Recipe, task: Task) -> Choice:
             best = (-1.0 if found is None else found, name, embedding)
     assert best is not None
     return Choice(best[1], best[2], tried)
+
+
+def _heading(name: str, number: int, names: int, runs: int) -> str:
+    what = f"training in {name}" if names == 1 else f"trying {name}, geometry {number} of {names}"
+    return what if runs == 1 else f"{what}: the best of {runs} runs is kept"
 
 
 def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
@@ -105,6 +114,7 @@ def with_members(embedding: Embedding, count: int, task: Task) -> Embedding:
     Those that diverge are left out. The validation AP becomes that of the mean.
     """
     config = Config.from_dict(embedding.info["config"])
+    announce(task.progress, f"training the other members, {count - 1} more with the best settings")
     others = train_members(
         task.graph,
         embedding.model,
@@ -144,6 +154,7 @@ def refit(
         last = int(np.median([one["best_epoch"] for one in members]))
     config = Config.from_dict(embedding.info["config"]).ended_at(last)
     kept = beside(checkpoint, ["refit"])
+    announce(progress, f"training again, with the validation edges too: {last} epochs")
     if members:
         seeds = [one["seed"] for one in members]
         runs = train_members(graph, embedding.model, config, seeds, None, kept, progress)

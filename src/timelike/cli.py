@@ -24,6 +24,7 @@ from timelike.commands.evaluate import Evaluate
 from timelike.commands.explore import Explore
 from timelike.commands.export import Export
 from timelike.commands.fit import Fit
+from timelike.commands.overview import overview
 from timelike.commands.plan import Plan
 from timelike.commands.plot import Plot
 from timelike.commands.predict import Predict
@@ -33,14 +34,6 @@ from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
 from timelike.files import replacing
 from timelike.machine import remember_compilations
-
-ABOUT = """Directed graph embeddings in spacetimes.
-
-Example: timelike fit edges.tsv --out model
-
-`timelike COMMAND --help` explains a command, `timelike --version` prints the version and
-`timelike --print-completion bash|zsh|fish` a script that completes commands and options with the tab key."""
-
 
 #: Endings of picture files, and so their formats.
 PICTURES = (".png", ".pdf", ".svg")
@@ -94,22 +87,15 @@ class Demo:
         print(f"Picture: {self.out}")
 
 
-#: The one list of subcommands: name → class.
-COMMANDS: dict[str, type[Command]] = {
-    "demo": Demo,
-    "fit": Fit,
-    "predict": Predict,
-    "evaluate": Evaluate,
-    "plot": Plot,
-    "explore": Explore,
-    "export": Export,
-    "datasets": Datasets,
-    "split": Split,
-    "sweep": Sweep,
-    "tune": Tune,
-    "plan": Plan,
-    "reproduce": Reproduce,
+#: The one list of subcommands, by what they are for: name → class.
+GROUPS: dict[str, dict[str, type[Command]]] = {
+    "From edges to answers": {"demo": Demo, "fit": Fit, "predict": Predict, "evaluate": Evaluate},
+    "Look at a model, take it along": {"plot": Plot, "explore": Explore, "export": Export},
+    "Data": {"datasets": Datasets, "split": Split},
+    "Better and larger models": {"tune": Tune, "sweep": Sweep, "plan": Plan},
+    "The paper": {"reproduce": Reproduce},
 }
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -117,6 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
+        return
+    if arguments in (["--help"], ["-h"]):
+        print(overview(GROUPS))
         return
     if arguments[:1] == ["--print-completion"]:
         if len(arguments) != 2 or arguments[1] not in SHELLS:
@@ -168,7 +157,6 @@ def _read(arguments: Sequence[str]) -> Any:
     return tyro.extras.subcommand_cli_from_dict(
         dict(COMMANDS),
         prog="timelike",
-        description=ABOUT,
         args=list(arguments),
         config=(tyro.conf.FlagCreatePairsOff,),
     )
@@ -182,7 +170,3 @@ def _interrupted(message: str) -> NoReturn:
 def _fail(message: str) -> NoReturn:
     print(f"timelike: {message}", file=sys.stderr)
     raise SystemExit(2)
-
-
-if __name__ == "__main__":
-    main()

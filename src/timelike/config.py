@@ -9,8 +9,8 @@ from typing import Any
 
 from timelike.checks import positive_number, whole_number
 from timelike.engine import Plan
+from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, OPTIMIZERS
-from timelike.sampling import Negatives
 from timelike.storage import STORAGES
 
 SELECTIONS = ("valid", "test", "last")

@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import export, folding, predict, scoring, store
+from timelike import export, folding, likeliest, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration, log_odds
 from timelike.checks import instance, positive_number, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, node_numbers
 from timelike.model import Model
-from timelike.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
-from timelike.sampling import ANYWHERE
+from timelike.negatives import ANYWHERE
+from timelike.predictions import Neighbour, Predictions
 from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
@@ -113,11 +113,11 @@ class Embedding:
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
-        return self._top(node, k, exclude, incoming=False)
+        return likeliest.of_node(self, node, k, exclude)
 
     def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges into a node, best first; not those of `exclude`, nor any from `strangers`."""
-        return self._top(node, k, exclude, incoming=True)
+        return likeliest.of_node(self, node, k, exclude, incoming=True)
 
     def top_edges(
         self,
@@ -132,27 +132,14 @@ class Embedding:
         nodes that edges may leave and enter, such as the regulators of a gene network; None: any, but
         `strangers` as sources.
         """
-        k = whole_number("k", k, 1)
-        ends = [
-            None if given is None else np.array([self._number(node) for node in given], np.int64)
-            for given in (sources, targets)
-        ]
-        known = self._known(exclude)
-        if sources is None and len(strangers := self.strangers(known)):
-            ends[0] = np.delete(np.arange(len(self.points)), strangers)
-        found = predict.best_pairs(self.ranker, self._columns, k, known, *ends)
-        return self._predictions(*found)
+        return likeliest.of_all(self, k, exclude, sources, targets)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
 
         The distance is √(|s²| + 2Δt²), see `timelike.predict.squared_distances`.
         """
-        number, k = self._number(node), whole_number("k", k, 1)
-        columns = self._columns if self.members == 1 else self._columns[: self.points.shape[1]]
-        squares = np.asarray(predict.squared_distances(self.model.manifold, columns, number))
-        best = predict.best_of(-squares, k, np.array([number]))
-        return [Neighbour(self.name(i), float(np.sqrt(squares[i]))) for i in best]
+        return likeliest.nearest(self, node, k)
 
     def strangers(self, known: DiGraph | None) -> np.ndarray:
         """Nodes of which training has not seen what they point to: no edge in `known`, nor a non-edge.
@@ -281,7 +268,7 @@ class Embedding:
         return [self.points, *(() if self.others is None else self.others)]
 
     @cached_property
-    def _columns(self) -> jax.Array:
+    def columns(self) -> jax.Array:
         """The table on the device, coordinate first."""
         return jnp.asarray(np.ascontiguousarray(self.table.T))
 
@@ -309,40 +296,9 @@ class Embedding:
         found = function(s.reshape(-1), t.reshape(-1))
         return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
 
-    def _number(self, node: Hashable) -> int:
-        found = node_numbers([node], len(self.points), self.names, "node")
-        return int(found[0])
-
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
         """What the log-probabilities of a member become by `calibration`; without one they stay."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
-
-    def _top(self, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool) -> Predictions:
-        number, k = self._number(node), whole_number("k", k, 1)
-        known, without = self._known(exclude), np.array([number])
-        if known is not None:
-            ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
-            without = np.append(ends[1][ends[0] == number], number)
-            without = np.append(without, self.strangers(known)) if incoming else without
-        best, scores = predict.best_of_node(self.ranker, self._columns, number, k, without, incoming)
-        here = np.full(best.size, number)
-        sources, targets = (best, here) if incoming else (here, best)
-        return self._predictions(sources, targets, scores)
-
-    def _predictions(self, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray) -> Predictions:
-        names = [[self.name(node) for node in end] for end in (sources, targets)]
-        if self.members == 1:
-            probabilities = np.exp(self.calibrate(scores)).tolist()
-            return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
-        numbers = np.exp(self.log_prob_by_number(sources, targets)), self.spread_by_number(sources, targets)
-        return [UncertainPrediction(*row) for row in zip(*names, *(x.tolist() for x in numbers), strict=True)]
-
-    def _known(self, exclude: DiGraph | None) -> DiGraph | None:
-        """The graph of known edges, in this embedding's node numbers."""
-        if exclude is None:
-            return None
-        instance("exclude", exclude, DiGraph, "the graph whose edges are known")
-        return predict.aligned(exclude, len(self.points), self.names, "exclude")
 
     def __repr__(self) -> str:
         epochs = len(self.history.get("loss", ()))

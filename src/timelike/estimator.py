@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
-from timelike._struct import numbers_of
+from timelike.asked import recipe_of, variations_of
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
 from timelike.config import Config
@@ -23,11 +24,11 @@ from timelike.graph import DiGraph, node_numbers
 from timelike.io import read
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
 from timelike.predictions import Neighbour, Predictions
-from timelike.recipes import SWEPT_OF_CONFIG, check_geometry, negatives_like, shortened, variations
-from timelike.sampling import Negatives
+from timelike.recipes import check_geometry
 from timelike.settings import Settings, as_settings
 from timelike.splits import Split
 from timelike.trained_on import TrainedOn
@@ -150,7 +151,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if unvalidated and len(names) > 1:
             names, why = names[:1], f"{why}; not compared with others: {unvalidated}"
         task = auto.Task(
-            self.graph_, self.valid_, self._variations, self.seeds, self.checkpoint, self.progress
+            self.graph_, self.valid_, partial(variations_of, self), self.seeds, self.checkpoint, self.progress
         )
         self.geometry_, embedding, self.candidates_ = choose(names, recipe, task)
         self.reason_ = auto.explain(self.geometry_, why, self.candidates_)
@@ -302,14 +303,6 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
         return self.trained_on_
 
-    def _variations(self, geometry: str, model: Model, config: Config) -> auto.Runs:
-        """Those of the recipe that do not touch what was given."""
-        settings = as_settings(self.settings)
-        fixed = {*settings.numbers, *settings.training}
-        fixed |= set() if self.learning_rate is None else {*SWEPT_OF_CONFIG}
-        fixed |= {*numbers_of(model)} if isinstance(self.likelihood, Likelihood) else set()
-        return variations(geometry, model, config, self.graph_, fixed)
-
     def _refitted(self, embedding: Embedding, known: DiGraph, task: auto.Task) -> Embedding:
         """Trained again with the validation edges, which are training edges from now."""
         assert task.valid is not None
@@ -327,24 +320,3 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise = True
         tags.input_tags.sparse = True
         return tags
-
-
-def recipe_of(
-    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, valid: LabelledPairs | None = None
-) -> tuple[Model, Config]:
-    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
-    settings = as_settings(estimator.settings)
-    model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
-    epochs, kinds = estimator.epochs, estimator.negatives
-    config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
-    kinds = Negatives(uniform=kinds) if isinstance(kinds, int) else kinds
-    if kinds is None and not settings.negatives and valid is not None:
-        kinds = negatives_like(valid, graph)
-    given: dict[str, Any] = {
-        "batch_size": estimator.batch_size,
-        "learning_rate": estimator.learning_rate,
-        "negatives": kinds,
-        "tables": estimator.tables,
-        "seed": estimator.seed,
-    }
-    return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})

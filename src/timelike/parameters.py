@@ -10,8 +10,8 @@ from typing import Any
 
 from timelike.checks import show
 from timelike.likelihoods import Likelihood
+from timelike.negatives import Negatives
 from timelike.plain import struct_from_json, struct_to_json
-from timelike.sampling import Negatives
 from timelike.settings import Settings
 
 #: Parameters that are of the machine, not of the model.

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from timelike.checks import show, whole_number
+from timelike.machine import memory
 from timelike.many.buckets import usual, with_room
 
 #: Bytes of a number that is computed with, and of that of a node or an edge.
@@ -21,7 +22,9 @@ WORD = 4
 #: Bytes of a coordinate where it is kept: see `timelike.storage`.
 KEPT = {"float32": 4, "bfloat16": 2, "float16": 2}
 #: Tables like that of the points that each optimiser keeps.
-MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2}
+MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
+#: Tables of all nodes in a step that moves every node: sums of derivatives, and directions.
+DENSE = {"dense-adam": 2}
 #: How often the rows of a step are in memory, besides their moments.
 COPIES = 8
 #: Numbers of nodes and edges are words with a sign.
@@ -74,7 +77,8 @@ class Work:
         """Points and optimiser state; what `train` keeps in case an epoch fails; the best epoch so far."""
         tables = 1 + MOMENTS[self.optimizer]
         tables = 2 * tables + 1 if processes == 1 else tables + self.validated
-        return KEPT[self.tables] * tables * self.ambient + 2 * WORD  # a slot and the start of a row
+        step = WORD * DENSE.get(self.optimizer, 0) * self.ambient
+        return KEPT[self.tables] * tables * self.ambient + step + 2 * WORD  # a slot and the start of a row
 
     def bytes_per_edge(self, processes: int = 1) -> int:
         """Source and target as they were read, and again on the device; there only targets if spread."""
@@ -117,7 +121,7 @@ class Device:
 
     @classmethod
     def of(cls, name: str, optimizer: str) -> Device:
-        """A device of `rates.json`; Adagrad, which was not measured, counts as Adam."""
+        """A device of `rates.json`; Adagrad and dense Adam, which were not measured, count as Adam."""
         known = devices()
         if name not in known:
             raise ValueError(f"device is {show(name)}; it must be one of {', '.join(known)}")
@@ -159,7 +163,10 @@ def plan(
             raise ValueError(
                 f"memory is {memory:g} GiB; no number of processes up to {MOST_PROCESSES:,} is enough"
             )
-    whole_number("processes", processes, 1)
+    if whole_number("processes", processes, 1) > 1 and work.optimizer in DENSE:
+        raise ValueError(
+            f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes take "adam"'
+        )
     where = Device.of(device, work.optimizer)
     compute = work.examples / where.rate(work.ambient) / processes
     sent = work.sent(processes)
@@ -180,3 +187,28 @@ def plan(
         "seconds": compute + exchange,
         "beyond_limits": limits,
     }
+
+
+def check_memory(graph: Any, model: Any, config: Any) -> None:
+    """Raise a `ValueError` if one process of this machine cannot hold what `train` keeps of every node.
+
+    Only where that lies in the machine's own memory; a GPU says by itself what it has no room for.
+    """
+    import jax
+
+    work = Work(
+        nodes=graph.num_nodes,
+        edges=max(graph.num_edges, 1),
+        ambient=model.manifold.ambient_dim,
+        optimizer=config.optimizer,
+        negatives=config.negatives.total,
+        batch_size=min(config.batch_size, max(graph.num_edges, 1)),
+        tables=config.tables,
+    )
+    room = memory()
+    if jax.default_backend() == "cpu" and room is not None and work.nodes * work.bytes_per_node() > room:
+        raise ValueError(
+            f"dim is {model.manifold.dim:,}: to train {work.nodes:,} nodes takes about "
+            f"{work.memory() / 2**30:,.0f} GiB, and there are {room / 2**30:,.0f}; fewer dimensions take "
+            "less (`timelike plan` says how much)"
+        )

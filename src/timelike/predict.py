@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,7 @@ from timelike import pairwise
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
 from timelike.model import MeanModel, Model
+from timelike.progress import SHOWN
 
 #: Listed pairs are scored this many at a time: their rows stay in the cache.
 LISTED = 1 << 16
@@ -30,9 +31,6 @@ SOURCES, TARGETS = 1 << 11, 1 << 8
 
 #: What pairs are ranked by; a `MeanModel` has all members' coordinates of a node in its point.
 Ranker: TypeAlias = Model | MeanModel
-
-#: How a bar is shown: on a terminal, of what takes more than two seconds, as long as it takes.
-SHOWN: dict[str, Any] = {"disable": None, "delay": 2, "leave": False}
 
 #: A GPU ranks the scores of so many nodes together.
 RANKED = 1 << 16

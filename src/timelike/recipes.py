@@ -14,15 +14,15 @@ import numpy as np
 
 from timelike._struct import numbers_of
 from timelike.baselines import MODELS
-from timelike.checks import show
+from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, FermiDirac, Likelihood, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.portfolio import portfolio
-from timelike.sampling import Negatives
 from timelike.shards import AnyGraph
 
 #: Geometries without time, whose likelihood is undirected.
@@ -99,6 +99,12 @@ def variations(
     names = [name for name in others[0] if name in own and name not in fixed]
     runs = dict.fromkeys(tuple(float(run[name]) for name in names) for run in [own, *others])
     return [dict(zip(names, run, strict=True)) for run in runs] if len(runs) > 1 else []
+
+
+def any_negatives(count: int) -> Negatives:
+    """So many with every edge, of any two nodes."""
+    why = ": without non-edges to tell them from, every pair becomes a likely edge"
+    return Negatives(uniform=whole_number("negatives", count, 1, note=why))
 
 
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:

@@ -17,6 +17,7 @@ from timelike.checks import whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.files import read_tensors, write_tensors
+from timelike.progress import announce
 from timelike.store import REPLAY
 from timelike.trained_on import TrainedOn
 from timelike.training import train
@@ -76,5 +77,6 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
     valid = trained_on.valid
     if refit is not None:
         config, valid = config.ended_at(last), None
-    train(trained_on.graph, embedding.model, config, valid=valid, progress=False, on_epoch=look)
+    announce(None, f"training once more, to keep {len(kept)} epochs on the way")
+    train(trained_on.graph, embedding.model, config, valid=valid, on_epoch=look)
     return Replay(np.array(sorted(frames)), np.stack([frames[i] for i in sorted(frames)]))

@@ -18,9 +18,9 @@ from timelike.files import read_text, replacing
 from timelike.graph import DiGraph
 from timelike.likelihoods import LIKELIHOODS, Likelihood
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.protocols import PROTOCOLS
 from timelike.recipes import check_geometry, recipe
-from timelike.sampling import Negatives
 from timelike.scoring import LIKELIHOOD
 
 #: What of a `Config` settings may say; seeds and the choice of the epoch are the run's own.

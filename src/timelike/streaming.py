@@ -33,7 +33,8 @@ from timelike.engine import (
     sweep_edges,
 )
 from timelike.evaluation import LabelledPairs
-from timelike.sampling import EdgeTable, Nodes, draws_for
+from timelike.negatives import draws_for
+from timelike.sampling import EdgeTable, Nodes
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places
 

@@ -30,12 +30,13 @@ from timelike.given import hold_out
 from timelike.io import read
 from timelike.journal import Journal
 from timelike.model import Model
+from timelike.planning import check_memory
 from timelike.portfolio import portfolio
 from timelike.recipes import SWEPT_OF_CONFIG
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
-from timelike.training import InterruptedTraining, prepare, settings_of, train
+from timelike.training import prepare, settings_of, train
 
 #: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
 LANES = {"cpu": 12}
@@ -137,6 +138,7 @@ class _Search:
             base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
         )
         model, config = self._build(self.arms[0])
+        check_memory(held.graph, model, config)
         about = settings_of(
             held.graph, model, config, *prepare(held.graph, model, config, held.valid, None, None)
         )
@@ -149,9 +151,9 @@ class _Search:
             try:
                 found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
                 board = self._finals(found, seeds)
-            except InterruptedTraining:
+            except KeyboardInterrupt:
                 done, path = len(self.journal.steps), self.journal.path
-                kept = f"; {done} steps are in {path}, run the same again to go on" if path else ""
+                kept = f"; {done} steps are in {path}, run the same again to go on" if path and done else ""
                 raise KeyboardInterrupt(f"search stopped{kept}") from None
         first = board[0]
         about = (
@@ -174,8 +176,10 @@ class _Search:
             for number, group in enumerate(todo):
                 if results and end is not None and self.journal.seconds >= end:
                     break
+                self.bar.set_description_str(
+                    f"search, round {rung + 1} of {len(RUNGS)}, {group[0].arm.geometry}"
+                )
                 results += self._scored(f"rung {rung}, {number}", group, length)
-                self.bar.set_description(f"search, rung {rung + 1} of {len(RUNGS)}")
             found = sorted(results, key=lambda trial: -trial.score)
             tried = tried or len(found)
         return found, tried
@@ -207,6 +211,7 @@ class _Search:
         finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
         rows = []
         for number, group in enumerate(_groups(finalists)):
+            self._show("finals", group)
             scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
             for trial, its in zip(group, scores, strict=True):
                 rows.append(
@@ -224,6 +229,9 @@ class _Search:
                     }
                 )
         return sorted(rows, key=lambda row: -row["valid_ap"])
+
+    def _show(self, stage: str, group: list[Trial]) -> None:
+        self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
 
     def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
         """Trials of one arm with their new scores; free lanes are filled with seeds."""

@@ -15,7 +15,7 @@ from small_files import QUICK
 
 from timelike import Embedding
 
-COMMAND = [sys.executable, "-m", "timelike.cli"]
+COMMAND = [sys.executable, "-m", "timelike"]
 EPOCHS = 200
 FIT = ["fit", "edges.tsv", *QUICK, "--epochs", str(EPOCHS)]
 

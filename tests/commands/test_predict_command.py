@@ -71,7 +71,7 @@ def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
         assert run("predict", "model", "--each", 3, "--out", file)[:2] == (0, "")
         same(reader(file).rows(), expected)
     (tmp_path / "two.txt").write_text("recA\nlexA\n")
-    monkeypatch.setattr("timelike.predict.SHOWN", {})  # as on a terminal, where it takes long
+    monkeypatch.setattr("timelike.progress.SHOWN", {})  # as on a terminal, where it takes long
     _, out, err = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
     assert "sources: 100%" in err
     same(
@@ -145,14 +145,16 @@ def test_a_guess_is_called_one(run, fitted, tmp_path):
     assert says not in run("predict", "model", "--source", name).err
 
 
-def test_pairs_keep_their_order(run, fitted, tmp_path):
+def test_pairs_keep_their_order(run, fitted, tmp_path, monkeypatch):
     rows = [("recA", "lexA"), ("lexA", "recA"), ("recA", "lexA"), ("gene5", "gene5")]
     (tmp_path / "pairs.csv").write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in rows))
     probabilities = fitted[0].prob(*zip(*rows, strict=True))
     _, out, _ = run("predict", "model", "--pairs", tmp_path / "pairs.csv")
     assert [row[:2] for row in table(out)] == rows
     np.testing.assert_allclose([row[2] for row in table(out)], probabilities, rtol=1e-6)
-    _, out, _ = run("predict", "model", "--pairs", tmp_path / "pairs.csv", "--top", 2)
+    monkeypatch.setattr("timelike.progress.SHOWN", {})  # as on a terminal, where it takes long
+    _, out, err = run("predict", "model", "--pairs", tmp_path / "pairs.csv", "--top", 2)
+    assert "pairs: 4.00pair" in err
     np.testing.assert_allclose([row[2] for row in table(out)], np.sort(probabilities)[:-3:-1], rtol=1e-6)
 
 

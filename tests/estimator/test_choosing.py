@@ -1,6 +1,7 @@
 """The choice of a geometry, of settings and of members."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -26,15 +27,26 @@ from timelike.recipes import recipe, variations
 from timelike.splits import split_edges
 
 
+def headings(capsys) -> list[str]:
+    """What stands above the bars, each of which has a line of its own above it."""
+    lines = re.split(r"[\r\n]+", capsys.readouterr().err)
+    bars = [re.match(r"(training|\d+ runs):", line) is not None for line in lines]
+    above = [line for line, bar in zip(lines, bars, strict=True) if line and not bar]
+    begun = [i for i, bar in enumerate(bars) if bar and not bars[i - 1]]
+    assert len(begun) == len(above)
+    return above
+
+
 @pytest.mark.long
-def test_the_best_of_a_few_is_kept(fitted):
+def test_the_best_of_a_few_is_kept(fitted, capsys):
     config = Config(epochs=20, learning_rate=0.03, burn_in=2)
 
     def plain(name: str):
         return Model(MANIFOLDS[name](3), TripleFermiDirac()), config
 
-    task = Task(fitted.graph_, fitted.valid_, lambda name, model, config: [], 1, None, False)
+    task = Task(fitted.graph_, fitted.valid_, lambda name, model, config: [], 1, None, True)
     found = choose(["minkowski", "euclidean"], plain, task)
+    assert headings(capsys) == ["trying minkowski, geometry 1 of 2", "trying euclidean, geometry 2 of 2"]
     scores = {row["geometry"]: row["valid_ap"] for row in found.tried}
     assert found.geometry == max(scores, key=scores.get)
     assert found.embedding.info["valid_ap"] == max(scores.values())
@@ -115,7 +127,7 @@ def test_seeds_and_variations_keep_the_best_and_share_a_checkpoint(graph, tmp_pa
 
 
 @pytest.mark.long
-def test_members_differ_by_their_seeds_and_are_trained_again_together(graph, tmp_path):
+def test_members_differ_by_their_seeds_and_are_trained_again_together(graph, tmp_path, capsys):
     split = split_edges(graph, 0.1, 0)
     settings = {"seed": 3, "members": 3, "checkpoint": tmp_path / "run.ckpt"}
     found = small(**settings).fit(split.train, valid=split.valid)
@@ -134,8 +146,14 @@ def test_members_differ_by_their_seeds_and_are_trained_again_together(graph, tmp
     np.testing.assert_allclose(found.predict_proba(pairs)[:, 1], embedding.prob(*ends), rtol=1e-5)
     np.testing.assert_array_equal(found.predict_spread(pairs), embedding.spread(*ends))
 
-    again = clone(found).set_params(refit=True).fit(split.train, valid=split.valid)
+    assert headings(capsys) == []
+    again = clone(found).set_params(refit=True, progress=True).fit(split.train, valid=split.valid)
     epochs = sorted(about["best_epoch"] for about in embedding.info["members"])
+    assert headings(capsys) == [
+        "training in minkowski",
+        "training the other members, 2 more with the best settings",
+        f"training again, with the validation edges too: {epochs[1]} epochs",
+    ]
     assert again.embedding_.info["refit"]["epochs"] == epochs[1]
     assert again.embedding_.members == 3
     assert again.embedding_.calibration == embedding.calibration

@@ -73,7 +73,7 @@ def test_baselines_cannot_stand_alone(mistake, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_the_command_serves_until_interrupted(model, host):
-    command = [sys.executable, "-m", "timelike.cli", "explore", str(model), "--no-browser", "--host", host]
+    command = [sys.executable, "-m", "timelike", "explore", str(model), "--no-browser", "--host", host]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         address = process.stdout.readline().strip()
         with httpx.Client(follow_redirects=True, trust_env=False) as client:

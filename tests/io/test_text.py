@@ -74,6 +74,18 @@ def test_columns_by_name_and_number(write):
     assert "columns not read: id" in graph.notes.lines()
 
 
+def test_a_kind_of_edge_in_between_is_asked_about(write):
+    """Lines of Cytoscape's SIF: source, kind, target."""
+    data = "lexA\tpd\trecA\nlexA\tpd\tumuD\nfis\tpd\tcrp\n"
+    hint = "the first lines all have the target 'pd'; if that is the kind of edge, say columns 0,2"
+    assert hint in read(write(data)).notes.lines()
+    graph = read(write(data), columns=(0, 2))
+    assert edges(graph) == [("lexA", "recA"), ("lexA", "umuD"), ("fis", "crp")]
+    assert hint not in graph.notes.lines()
+    for star in ("a\thub\nb\thub\nc\thub\n", "a\thub\t1\nb\thub\t2\nc\thub\t3\n"):
+        assert "kind of edge" not in str(read(write(star)).notes)
+
+
 def test_options_override_guesses(write):
     path = write("source;x,target\n!a;b,c\n", "e")
     assert edges(read(path, delimiter=",", header=False, comment="!")) == [("source;x", "target")]

@@ -54,7 +54,7 @@ def test_a_checkpoint_of_two_is_continued_by_one(tmp_path, cache, one):
 
 
 def fit(folder, number, where, cache, *more):
-    command = [sys.executable, "-m", "timelike.cli", "fit", folder / "edges.tsv", "--out", folder / "model"]
+    command = [sys.executable, "-m", "timelike", "fit", folder / "edges.tsv", "--out", folder / "model"]
     command += ["--geometry", "minkowski", "--epochs", "20", "--batch-size", "100", "--json", *more]
     command += ["--coordinator", where, "--num-processes", "2", "--process-id", str(number)]
     return subprocess.Popen(

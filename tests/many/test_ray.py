@@ -17,7 +17,7 @@ pytest.importorskip("orbax.checkpoint", reason="the extra `scale` is not install
 def test_actors_fit_a_model(tmp_path):
     rows = [f"a{s}\ta{t}" for s, t in tl.datasets.duplication_divergence(17).pairs]
     (tmp_path / "edges.tsv").write_text("\n".join(rows))
-    command = [sys.executable, "-m", "timelike.cli", "fit", "edges.tsv", "--out", "model", "--ray", "2"]
+    command = [sys.executable, "-m", "timelike", "fit", "edges.tsv", "--out", "model", "--ray", "2"]
     command += ["--geometry", "minkowski", "--epochs", "3", "--batch-size", "100", "--json"]
     done = subprocess.run(
         command,

@@ -94,7 +94,7 @@ def verdict(name: str, count: int, marks: list[float]) -> bool:
 def run(minutes: float) -> bool:
     with tempfile.TemporaryDirectory() as home:
         make_model(Path(home) / "model")
-        command = [sys.executable, "-m", "timelike.cli", "explore", f"{home}/model", "--no-browser"]
+        command = [sys.executable, "-m", "timelike", "explore", f"{home}/model", "--no-browser"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             address = server.stdout.readline().strip()

@@ -12,11 +12,11 @@ from timelike.config import Config
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.reproduce import best, refit
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.run import load_results
 from timelike.reproduce.task import Options
-from timelike.sampling import Negatives
 
 ROWS = load_rows("best")
 STORED = Path(__file__).parents[2] / "experiments" / "results" / "best.json"

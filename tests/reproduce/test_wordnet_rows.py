@@ -14,11 +14,11 @@ from timelike.config import Config
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Minkowski
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.reproduce import wordnet
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.task import Options, Result
 from timelike.reproduce.wordnet import Cell
-from timelike.sampling import Negatives
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper" / "sim2021.tex"
 ROWS = {row.name: row for row in load_rows("wordnet")}

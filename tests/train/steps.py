@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike import engine
+from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, Learned, Step
-from timelike.sampling import Negatives
 from timelike.steps import take_step
 from timelike.tables import places_of
 

@@ -15,7 +15,8 @@ from without_jax import in_numpy
 
 from timelike import sampling
 from timelike.graph import DiGraph
-from timelike.sampling import ENDS, LEFT_OUT, MAX_DRAWS, EdgeTable, Negatives, draw_examples
+from timelike.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.sampling import EdgeTable, draw_examples
 
 KEY = jax.random.key(7)
 

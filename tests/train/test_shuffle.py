@@ -11,8 +11,9 @@ from scipy.stats import chisquare
 from without_jax import in_numpy
 
 from timelike import engine
+from timelike.negatives import Negatives
 from timelike.optimizers import Step
-from timelike.sampling import EdgeTable, Negatives
+from timelike.sampling import EdgeTable
 from timelike.shuffle import Shuffle
 
 KEY = jax.random.key(7)

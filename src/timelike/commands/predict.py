@@ -144,7 +144,7 @@ class Predict:
         import numpy as np
         from tqdm import tqdm
 
-        from timelike.predict import SHOWN
+        from timelike.progress import SHOWN
 
         embedding, known = fitted.embedding, fitted.known
         listed = _nodes_in(fitted, self.sources)

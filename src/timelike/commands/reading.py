@@ -70,9 +70,11 @@ class PairOptions:
     ) -> None:
         """The same in pieces, as they are read, each handed to `take`."""
         import numpy as np
+        from tqdm import tqdm
 
         from timelike.io.pairs import read_pairs
         from timelike.names import as_names
+        from timelike.progress import SHOWN
 
         known_names = None if names is None else as_names(names)
         called = "standard input" if source == "-" else source
@@ -89,8 +91,10 @@ class PairOptions:
             rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
             if known.any():
                 take(np.stack(ends, axis=1)[known])
+            bar.update(len(known))
 
-        remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
+        with tqdm(desc="pairs", unit="pair", unit_scale=True, **SHOWN) as bar:
+            remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
         if unknown_rows:
             remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
         note(*(f"{called}: {remark}" for remark in remarks))

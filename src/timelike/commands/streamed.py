@@ -19,6 +19,7 @@ GEOMETRY = "minkowski"
 def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     """Divide the edges into files in the folder `kept`, train from there, save, and say what came of it."""
     from timelike.checkpoint import Checkpointing
+    from timelike.planning import check_memory
     from timelike.shards import EdgeShards
     from timelike.streaming import validation_pairs
     from timelike.training import InterruptedTraining, train
@@ -33,6 +34,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     edges = EdgeShards(shards)
     valid = validation_pairs(edges, fit.training.seed)
     model, config = _recipe(fit, edges)
+    check_memory(edges, model, config)
     try:
         found = train(edges, model, config, valid=valid, checkpoint=Checkpointing(kept / "run.safetensors"))
     except InterruptedTraining as stop:
@@ -83,13 +85,12 @@ def _check(fit: Fit) -> None:
 
 def _recipe(fit: Fit, edges: EdgeShards) -> tuple[Model, Config]:
     """The recipe for so many edges, changed by what was given."""
-    from timelike.recipes import recipe, shortened
-    from timelike.sampling import Negatives
+    from timelike.recipes import any_negatives, recipe, shortened
 
     given = fit.training
     geometry = GEOMETRY if fit.geometry == "auto" else fit.geometry
     model, config = recipe(geometry, given.dim or 10, given.likelihood, edges)
-    kinds = None if given.negatives is None else Negatives(uniform=given.negatives)
+    kinds = None if given.negatives is None else any_negatives(given.negatives)
     rest: dict[str, Any] = {
         "batch_size": given.batch_size,
         "learning_rate": given.learning_rate,

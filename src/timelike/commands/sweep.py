@@ -59,6 +59,7 @@ class Sweep:
     def run(self) -> None:
         """Train, print the table, and save the best model."""
         from timelike import store
+        from timelike.planning import check_memory
         from timelike.splits import split_edges
         from timelike.sweeps import sweep
         from timelike.trained_on import TrainedOn
@@ -71,6 +72,7 @@ class Sweep:
         by = "edges" if graph.times is None else "time"
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
+        check_memory(split.train, model, config)
         try:
             if self.storage is None:
                 found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
@@ -108,8 +110,7 @@ class Sweep:
 
     def _recipe(self, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
         """What suits the geometry and the graph, changed by what was given."""
-        from timelike.recipes import recipe, shortened
-        from timelike.sampling import Negatives
+        from timelike.recipes import any_negatives, recipe, shortened
 
         options = self.training
         dim = 10 if options.dim is None else options.dim
@@ -117,7 +118,7 @@ class Sweep:
         known = ("batch_size", "learning_rate", "seed")
         given = {name: value for name, value in options.given.items() if name in known}
         if options.negatives is not None:
-            given["negatives"] = Negatives(uniform=options.negatives)
+            given["negatives"] = any_negatives(options.negatives)
         return model, dataclasses.replace(shortened(config, options.epochs), **given)
 
 

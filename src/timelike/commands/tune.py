@@ -96,7 +96,7 @@ class Tune:
                 journal=journal,
             )
         except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt(f"{stop or 'interrupted'} (with --resume)") from None
+            raise KeyboardInterrupt(f"{stop}{' (with --resume)' * journal.exists()}") from None
         found.settings.save(self.out)
         journal.unlink(missing_ok=True)
         if self.json:

@@ -81,8 +81,19 @@ def guess(
     remarks = [f"line {sample[0][0]} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
     if remark := unread(words, width, used):
         remarks.append(remark)
+    if columns is None and (remark := _kind_of_edge(rows[has_header:])):
+        remarks.append(remark)
     line = sample[0][0] if has_header else 0
     return Layout(delimiter, width, *used, line, tuple(remarks))
+
+
+def _kind_of_edge(rows: Sequence[Sequence[str]]) -> str:
+    """A remark where lines look like `source kind target`, as those of Cytoscape (SIF) are."""
+    middle, last = ({row[i] for row in rows if len(row) == 3} for i in (1, 2))
+    if len(middle) != 1 or len(last) < 3 or any(NUMBER.fullmatch(text) for text in last):
+        return ""
+    word = show(*middle)
+    return f"the first lines all have the target {word}; if that is the kind of edge, say columns 0,2"
 
 
 def _likely_delimiter(where: str, sample: Sequence[tuple[int, str]]) -> str:

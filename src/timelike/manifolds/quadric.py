@@ -100,7 +100,7 @@ class Quadric(Manifold):
         return square_sum(x, 0, self.negatives), square_sum(x, self.negatives, self.ambient_dim)
 
     def _chord(self, d: Array) -> Scalar:
-        """⟨d, d⟩, accurate near the null cone: where a block has one coordinate, its square is not rounded."""
+        """⟨d, d⟩, accurate near the null cone: the square of a block of one coordinate is not rounded."""
         negative, positive = self._blocks(d)
         if min(self.negatives, self.positives) == 1:
             return difference(positive, negative)

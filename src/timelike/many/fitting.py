@@ -9,8 +9,9 @@ import jax
 import numpy as np
 
 from timelike import auto
+from timelike.asked import recipe_of
 from timelike.embedding import Embedding
-from timelike.estimator import SpacetimeEmbedding, recipe_of
+from timelike.estimator import SpacetimeEmbedding
 from timelike.graph import DiGraph
 from timelike.io.columns import Columns
 from timelike.many.dealing import dealt

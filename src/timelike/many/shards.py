@@ -19,7 +19,8 @@ from jaxtyping import Array, Bool, Int, Key
 from timelike.engine import Blocks, Plan
 from timelike.graph import MOST_EDGES, PIECE, DiGraph
 from timelike.many.exchange import AXIS, Wanted, ask
-from timelike.sampling import LEFT_OUT, MAX_DRAWS, Negatives, in_row
+from timelike.negatives import LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.sampling import in_row
 from timelike.shuffle import Shuffle, at, below_at
 
 Nodes = Int[Array, "*shape"]

@@ -1,0 +1,51 @@
+"""What an estimator is to train: the recipe of a geometry, changed by its settings and by what was given."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from timelike._struct import numbers_of
+from timelike.checks import whole_number
+from timelike.config import Config
+from timelike.evaluation import LabelledPairs
+from timelike.graph import DiGraph
+from timelike.likelihoods import Likelihood
+from timelike.model import Model
+from timelike.recipes import SWEPT_OF_CONFIG, any_negatives, negatives_like, shortened, variations
+from timelike.settings import as_settings
+
+if TYPE_CHECKING:
+    from timelike.estimator import SpacetimeEmbedding
+
+
+def recipe_of(
+    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, valid: LabelledPairs | None = None
+) -> tuple[Model, Config]:
+    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
+    settings = as_settings(estimator.settings)
+    model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
+    epochs, kinds = estimator.epochs, estimator.negatives
+    config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
+    kinds = any_negatives(kinds) if isinstance(kinds, int) else kinds
+    if kinds is None and not settings.negatives and valid is not None:
+        kinds = negatives_like(valid, graph)
+    given: dict[str, Any] = {
+        "batch_size": estimator.batch_size,
+        "learning_rate": estimator.learning_rate,
+        "negatives": kinds,
+        "tables": estimator.tables,
+        "seed": estimator.seed,
+    }
+    return model, dataclasses.replace(config, **{k: v for k, v in given.items() if v is not None})
+
+
+def variations_of(
+    estimator: SpacetimeEmbedding, geometry: str, model: Model, config: Config
+) -> list[dict[str, float]]:
+    """Those of the recipe that do not touch what was given."""
+    settings = as_settings(estimator.settings)
+    fixed = {*settings.numbers, *settings.training}
+    fixed |= set() if estimator.learning_rate is None else {*SWEPT_OF_CONFIG}
+    fixed |= {*numbers_of(model)} if isinstance(estimator.likelihood, Likelihood) else set()
+    return variations(geometry, model, config, estimator.graph_, fixed)

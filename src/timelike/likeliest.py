@@ -1,0 +1,86 @@
+"""The likeliest edges of an embedding and the nearest nodes, by name: what `predict` ranks by number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike import predict
+from timelike.checks import instance, whole_number
+from timelike.graph import DiGraph, node_numbers
+from timelike.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
+
+if TYPE_CHECKING:
+    from timelike.embedding import Embedding
+
+
+def of_node(
+    embedding: Embedding, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
+) -> Predictions:
+    """The k likeliest edges out of a node, or into it; not those of `exclude`."""
+    number, k = _number(embedding, node), whole_number("k", k, 1)
+    known, without = _known(embedding, exclude), np.array([number])
+    if known is not None:
+        ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
+        without = np.append(ends[1][ends[0] == number], number)
+        without = np.append(without, embedding.strangers(known)) if incoming else without
+    best, scores = predict.best_of_node(embedding.ranker, embedding.columns, number, k, without, incoming)
+    here = np.full(best.size, number)
+    sources, targets = (best, here) if incoming else (here, best)
+    return _predictions(embedding, sources, targets, scores)
+
+
+def of_all(
+    embedding: Embedding,
+    k: int,
+    exclude: DiGraph | None,
+    sources: Iterable[Hashable] | None,
+    targets: Iterable[Hashable] | None,
+) -> Predictions:
+    """The k likeliest edges between any nodes, or between those given; not those of `exclude`."""
+    k = whole_number("k", k, 1)
+    ends = [
+        None if given is None else np.array([_number(embedding, node) for node in given], np.int64)
+        for given in (sources, targets)
+    ]
+    known = _known(embedding, exclude)
+    if sources is None and len(strangers := embedding.strangers(known)):
+        ends[0] = np.delete(np.arange(len(embedding.points)), strangers)
+    found = predict.best_pairs(embedding.ranker, embedding.columns, k, known, *ends)
+    return _predictions(embedding, *found)
+
+
+def nearest(embedding: Embedding, node: Hashable, k: int) -> list[Neighbour]:
+    """The k nodes nearest to a node, in the first member."""
+    number, k = _number(embedding, node), whole_number("k", k, 1)
+    columns = embedding.columns if embedding.members == 1 else embedding.columns[: embedding.points.shape[1]]
+    squares = np.asarray(predict.squared_distances(embedding.model.manifold, columns, number))
+    best = predict.best_of(-squares, k, np.array([number]))
+    return [Neighbour(embedding.name(i), float(np.sqrt(squares[i]))) for i in best]
+
+
+def _number(embedding: Embedding, node: Hashable) -> int:
+    found = node_numbers([node], len(embedding.points), embedding.names, "node")
+    return int(found[0])
+
+
+def _known(embedding: Embedding, exclude: DiGraph | None) -> DiGraph | None:
+    """The graph of known edges, in the embedding's node numbers."""
+    if exclude is None:
+        return None
+    instance("exclude", exclude, DiGraph, "the graph whose edges are known")
+    return predict.aligned(exclude, len(embedding.points), embedding.names, "exclude")
+
+
+def _predictions(
+    embedding: Embedding, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray
+) -> Predictions:
+    names = [[embedding.name(node) for node in end] for end in (sources, targets)]
+    if embedding.members == 1:
+        probabilities = np.exp(embedding.calibrate(scores)).tolist()
+        return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
+    numbers = (embedding.log_prob_by_number(sources, targets), embedding.spread_by_number(sources, targets))
+    listed = np.exp(numbers[0]).tolist(), numbers[1].tolist()
+    return [UncertainPrediction(*row) for row in zip(*names, *listed, strict=True)]

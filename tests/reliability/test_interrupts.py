@@ -1,0 +1,82 @@
+"""Ctrl-C at any moment of a command: one line and exit code 130."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+#: What a shell starts with & ignores SIGINT; a terminal does not.
+PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+COMMAND = f"{PROGRAM}from timelike.__main__ import main; main()"
+
+
+def start(*arguments: object, program: str = COMMAND) -> subprocess.Popen:
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def write_edges(file: Path) -> Path:
+    rng = random.Random(0)
+    pairs = rng.sample([(i, j) for i in range(60) for j in range(60, 120)], 400)
+    file.write_text("".join(f"g{i}\tg{j}\n" for i, j in pairs))
+    return file
+
+
+@pytest.mark.parametrize("module", ["tyro", "numpy", "jaxlib._jax", "numpy.random._generator"])
+def test_while_modules_are_imported(module, tmp_path):
+    """Some compiled modules crash if they are broken off."""
+    script = Path(__file__).with_name("interrupted_import.py")
+    files = [write_edges(tmp_path / "edges.tsv"), "--out", tmp_path / "best.toml"]
+    command = [sys.executable, script, module, "tune", *files, "--trials", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "timelike: interrupted\n")
+
+
+MISSED = f"""{PROGRAM}
+import time
+from timelike.signals import minded_interrupts, note_signals
+
+class Closing:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+with minded_interrupts():
+    try:
+        Closing()
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("raised again")
+    try:
+        with note_signals():
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("handed on")
+signal.raise_signal(signal.SIGINT)
+print("too late")
+"""
+
+
+def test_where_python_alone_would_miss_it():
+    process = start(program=MISSED)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (0, "raised again\nhanded on\ntoo late\n", "")
+
+
+@pytest.mark.long
+def test_a_search_says_how_to_go_on(tmp_path):
+    edges, out = write_edges(tmp_path / "edges.tsv"), tmp_path / "best.toml"
+    process = start("tune", edges, "--out", out, "--budget", 100)
+    journal = tmp_path / "best.toml.journal"
+    while process.poll() is None and not journal.exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert err.startswith("timelike: search stopped; ")
+    assert err.endswith(f" are in {journal}, run the same again to go on (with --resume)\n")
+    assert err.count("\n") == 1

@@ -1,0 +1,59 @@
+"""What is refused before it fills the memory, and what `timelike plan` knows of dense steps and 16 bits."""
+
+import numpy as np
+import pytest
+
+from timelike import Config, DiGraph, Model, Negatives, SpacetimeEmbedding, tune
+from timelike.cli import main
+from timelike.likelihoods import TripleFermiDirac
+from timelike.machine import memory
+from timelike.manifolds import MANIFOLDS
+from timelike.planning import Work, check_memory, plan
+
+EDGES = [(i, (3 * i + 1) % 40) for i in range(40)]
+
+
+def test_more_dimensions_than_memory_holds_are_refused_at_once():
+    said = r"dim is 1,000,000,000: to train 40 nodes takes about [\d,]+ GiB, and there are [\d,]+; fewer"
+    for geometry in ("minkowski", "anti-de-sitter", "auto"):
+        with pytest.raises(ValueError, match=said):
+            SpacetimeEmbedding(geometry, dim=10**9, progress=False).fit(EDGES)
+    with pytest.raises(ValueError, match=said):
+        tune(EDGES, dim=10**9, trials=1, valid_fraction=0.5, progress=False)
+
+
+def test_what_there_is_room_for_is_not():
+    """The tables decide; a little more than half of the memory is not too much."""
+    room = memory()
+    assert room is not None
+    for optimizer in ("sgd", "adam", "dense-adam"):
+        each = Work(1000, 1000, 1000, optimizer).bytes_per_node() / 1000
+        config = Config(optimizer=optimizer, negatives=Negatives(uniform=4))
+        for share, fits in ((0.6, True), (1.1, False)):
+            model = Model(MANIFOLDS["minkowski"](int(share * room / 1000 / each)), TripleFermiDirac())
+            graph = DiGraph(*np.array(EDGES, np.int32).T, 1000)
+            if fits:
+                check_memory(graph, model, config)
+            else:
+                with pytest.raises(ValueError, match="to train 1,000 nodes"):
+                    check_memory(graph, model, config)
+
+
+def test_steps_that_move_every_node_take_two_tables_more():
+    sparse, dense = (Work(10**6, 10**6, 16, optimizer) for optimizer in ("adam", "dense-adam"))
+    assert dense.memory() - sparse.memory() == 2 * 4 * 16 * 10**6
+    with pytest.raises(ValueError, match="'dense-adam', which moves every node; 2 processes take \"adam\""):
+        plan(dense, 2)
+
+
+def test_a_plan_refuses_what_fit_refuses(capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "--nodes", "9", "--edges", "9", "--geometry", "sphere", "--tables", "bfloat16"])
+    assert "--tables is 'bfloat16', but rounded points leave" in capsys.readouterr().err
+    main(["plan", "--nodes", "9", "--edges", "9", "--optimizer", "dense-adam"])
+    assert "time           at least" in capsys.readouterr().out
+
+
+def test_without_negatives_nothing_is_learned():
+    with pytest.raises(ValueError, match="negatives is 0; it must be a whole number ≥ 1: without non-edges"):
+        SpacetimeEmbedding("minkowski", negatives=0, progress=False).fit(EDGES)
