@@ -15,12 +15,20 @@ RATES = ROOT / "src" / "timelike" / "rates.json"
 
 
 def rates() -> dict[str, Any]:
-    """Device → where it was measured, and for each optimiser pairs (dimensions, examples per second)."""
+    """Device → where it was measured, and for each optimiser pairs (dimensions, examples per second).
+
+    What is `alone` holds for one process, which has kernels of our own on a GPU.
+    """
     cpu, gpu = (json.loads((RESULTS / f"{name}.json").read_text()) for name in ("cpu", "h200"))
     big, many = cpu["big"], cpu["many"]
     sgd, slower = big["lines"][0]["value"], many["lines"][-1]["value"]
     table = [(row["optimizer"], row["dim"], row["pairs_per_s"]) for row in gpu["table"]]
     made = {name: [[dim, round(rate)] for x, dim, rate in table if x == name] for name in ("sgd", "adam")}
+    by_kernels = [
+        [row["dim"], round(row["pairs_per_s"])]
+        for row in gpu["big_runs"]["table"]
+        if row["edges drawn"] == row["negatives drawn"] == "uniform"
+    ]
     return {
         "cpu": {
             "machine": f"{big['machine']['cores']} cores ({big['machine']['cpu']})",
@@ -34,6 +42,7 @@ def rates() -> dict[str, Any]:
             "machine": gpu["machine"],
             "commands": [x for x in gpu["commands"] if " table " in x][:1],
             "rates": made,
+            "alone": {"adam": by_kernels},
         },
     }
 

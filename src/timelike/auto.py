@@ -21,7 +21,6 @@ from timelike.evaluation import LabelledPairs, best_threshold, score_pairs
 from timelike.graph import DiGraph
 from timelike.metrics import average_precision
 from timelike.model import Model
-from timelike.planning import check_memory
 from timelike.progress import announce
 from timelike.storage import storable
 from timelike.sweeps import sweep
@@ -74,7 +73,6 @@ def choose(names: list[str], recipe: Recipe, task: Task) -> Choice:
     best: tuple[float, str, Embedding] | None = None
     for number, name in enumerate(names, 1):
         model, config = recipe(name)
-        check_memory(task.graph, model, config)
         try:
             runs = [] if task.valid is None else task.vary(name, model, config)
             announce(task.progress, _heading(name, number, len(names), max(1, len(runs)) * task.seeds))

@@ -271,23 +271,23 @@ def cos_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
     The series serves |w| ≤ 1; if all w are so `short`, it is all that is computed.
     """
     if short:
-        return _horner(w, _COS_SERIES, 1)
+        return _horner(w, _COS_SERIES, 1.0)
     near = jnp.abs(w) < 1
     root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
     cosh = jnp.cosh(jnp.where(w < 0, root, 0.0))
     far = jnp.where(w < 0, cosh, jnp.cos(root))
-    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _COS_SERIES, 1), far)
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _COS_SERIES, 1.0), far)
 
 
 def sinc_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
     """sin √w / √w for w > 0 and sinh √−w / √−w for w < 0: 1 − w/6 + w²/120 − …; `short` as above."""
     if short:
-        return _horner(w, _SINC_SERIES, 1)
+        return _horner(w, _SINC_SERIES, 1.0)
     near = jnp.abs(w) < 1
     root = jnp.sqrt(jnp.where(near, 1.0, jnp.abs(w)))
     sinh = jnp.sinh(jnp.where(w < 0, root, 0.0))
     far = jnp.where(w < 0, sinh, jnp.sin(root)) / root
-    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _SINC_SERIES, 1), far)
+    return jnp.where(near, _horner(jnp.where(near, w, 0.0), _SINC_SERIES, 1.0), far)
 
 
 def _series(first: float, ratio, count: int) -> tuple[float, ...]:  # type: ignore[no-untyped-def]

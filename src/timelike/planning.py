@@ -120,12 +120,13 @@ class Device:
     measured: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, name: str, optimizer: str) -> Device:
-        """A device of `rates.json`; Adagrad and dense Adam, which were not measured, count as Adam."""
+    def of(cls, name: str, optimizer: str, alone: bool = False) -> Device:
+        """A device of `rates.json`, one alone or of many; Adagrad and dense Adam count as Adam."""
         known = devices()
         if name not in known:
             raise ValueError(f"device is {show(name)}; it must be one of {', '.join(known)}")
-        found = known[name]["rates"]["sgd" if optimizer == "sgd" else "adam"]
+        rates = {**known[name]["rates"], **(known[name].get("alone", {}) if alone else {})}
+        found = rates["sgd" if optimizer == "sgd" else "adam"]
         return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in found))
 
     def rate(self, ambient: int) -> float:
@@ -167,7 +168,7 @@ def plan(
         raise ValueError(
             f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes take "adam"'
         )
-    where = Device.of(device, work.optimizer)
+    where = Device.of(device, work.optimizer, alone=processes == 1)
     compute = work.examples / where.rate(work.ambient) / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)

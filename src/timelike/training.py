@@ -24,6 +24,7 @@ from timelike.engine import Data, Numbers, Plan, Report, State, compiled, init_s
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
+from timelike.planning import check_memory
 from timelike.sampling import EdgeTable
 from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
@@ -161,6 +162,7 @@ def prepare(
     check_storage(config.tables, model.manifold)
     if graph.num_edges == 0:
         raise ValueError(f"{graph} has no edges to learn from")
+    check_memory(graph, model, config)
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
     plan = _faster(plan, model, graph.num_nodes) if alone else plan

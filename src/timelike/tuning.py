@@ -30,7 +30,6 @@ from timelike.given import hold_out
 from timelike.io import read
 from timelike.journal import Journal
 from timelike.model import Model
-from timelike.planning import check_memory
 from timelike.portfolio import portfolio
 from timelike.recipes import SWEPT_OF_CONFIG
 from timelike.settings import Settings, as_settings
@@ -138,7 +137,6 @@ class _Search:
             base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
         )
         model, config = self._build(self.arms[0])
-        check_memory(held.graph, model, config)
         about = settings_of(
             held.graph, model, config, *prepare(held.graph, model, config, held.valid, None, None)
         )

@@ -19,7 +19,6 @@ GEOMETRY = "minkowski"
 def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     """Divide the edges into files in the folder `kept`, train from there, save, and say what came of it."""
     from timelike.checkpoint import Checkpointing
-    from timelike.planning import check_memory
     from timelike.shards import EdgeShards
     from timelike.streaming import validation_pairs
     from timelike.training import InterruptedTraining, train
@@ -34,7 +33,6 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     edges = EdgeShards(shards)
     valid = validation_pairs(edges, fit.training.seed)
     model, config = _recipe(fit, edges)
-    check_memory(edges, model, config)
     try:
         found = train(edges, model, config, valid=valid, checkpoint=Checkpointing(kept / "run.safetensors"))
     except InterruptedTraining as stop:

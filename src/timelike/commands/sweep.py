@@ -59,7 +59,6 @@ class Sweep:
     def run(self) -> None:
         """Train, print the table, and save the best model."""
         from timelike import store
-        from timelike.planning import check_memory
         from timelike.splits import split_edges
         from timelike.sweeps import sweep
         from timelike.trained_on import TrainedOn
@@ -72,7 +71,6 @@ class Sweep:
         by = "edges" if graph.times is None else "time"
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self._recipe(geometry, split.train)
-        check_memory(split.train, model, config)
         try:
             if self.storage is None:
                 found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
