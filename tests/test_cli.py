@@ -1,9 +1,11 @@
 """The command line: results on stdout, mistakes in one line on stderr with exit code 2."""
 
 import json
+import os
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -31,6 +33,17 @@ def test_too_little_memory_is_one_line(capsys):
             carry_out(None, allocate)
         assert stop.value.code == 2
         assert capsys.readouterr().err.startswith("timelike: out of memory; ")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["plan", "--help"]])
+def test_help_that_nobody_reads_on_says_nothing(arguments):
+    """As by `timelike fit --help | head`."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "timelike", *arguments]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, timeout=120)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
 def test_help_lists_the_commands_on_one_screen(capsys, monkeypatch):

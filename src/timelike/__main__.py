@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
-from timelike.signals import minded_interrupts
+from timelike.signals import INTERRUPTED, minded_interrupts
 
 
 def main() -> None:
@@ -15,7 +14,7 @@ def main() -> None:
             from timelike import cli
         except KeyboardInterrupt:
             print("timelike: interrupted", file=sys.stderr)
-            raise SystemExit(128 + signal.SIGINT) from None
+            raise SystemExit(INTERRUPTED) from None
         cli.main()
 
 

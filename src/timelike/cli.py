@@ -34,6 +34,7 @@ from timelike.commands.sweep import Sweep
 from timelike.commands.tune import Tune
 from timelike.files import replacing
 from timelike.machine import remember_compilations
+from timelike.signals import INTERRUPTED
 
 #: Endings of picture files, and so their formats.
 PICTURES = (".png", ".pdf", ".svg")
@@ -100,24 +101,31 @@ COMMANDS = {name: command for group in GROUPS.values() for name, command in grou
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        command = _asked(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _unread()
+    except KeyboardInterrupt:
+        _interrupted("")
+    if command is not None:
+        carry_out(command, command.run)
+
+
+def _asked(arguments: list[str]) -> Command | None:
+    """The command that the arguments ask for; None if what they ask is answered already."""
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
-        return
-    if arguments in (["--help"], ["-h"]):
+    elif arguments in (["--help"], ["-h"]):
         print(overview(GROUPS))
-        return
-    if arguments[:1] == ["--print-completion"]:
+    elif arguments[:1] == ["--print-completion"]:
         if len(arguments) != 2 or arguments[1] not in SHELLS:
             given = " ".join(arguments[1:]) or "no shell"
             _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
-        return
-    try:
-        command = _parse(arguments)
-    except KeyboardInterrupt:
-        _interrupted("")
-    carry_out(command, command.run)
+    else:
+        return _parse(arguments)
+    return None
 
 
 def carry_out(command: Any, run: Callable[[], None]) -> None:
@@ -126,9 +134,8 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
         remember_compilations()
         run()
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(128 + signal.SIGPIPE) from None
+    except BrokenPipeError:
+        _unread()
     except KeyboardInterrupt as stop:
         _interrupted(str(stop))
     except OSError as error:
@@ -142,13 +149,14 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
 
 
 def _parse(arguments: Sequence[str]) -> Command:
-    """The command that the arguments ask for; tyro's boxed complaint becomes one line."""
+    """What tyro makes of the arguments; its boxed complaint becomes one line."""
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
             return _read(arguments)
     except SystemExit as stop:
         if not stop.code:
+            sys.stdout.flush()
             raise
         _fail(one_line(complaint.getvalue()))
 
@@ -162,9 +170,15 @@ def _read(arguments: Sequence[str]) -> Any:
     )
 
 
+def _unread() -> NoReturn:
+    """Whoever read the output has seen enough."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(128 + signal.SIGPIPE) from None
+
+
 def _interrupted(message: str) -> NoReturn:
     print(f"timelike: {message or 'interrupted'}", file=sys.stderr)
-    raise SystemExit(128 + signal.SIGINT) from None
+    raise SystemExit(INTERRUPTED) from None
 
 
 def _fail(message: str) -> NoReturn:

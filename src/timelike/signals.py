@@ -7,13 +7,15 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 #: Seconds after which an interrupt that came at a bad moment is tried again.
 MOMENT = 0.02
+#: The exit code of a program that an interrupt has stopped.
+INTERRUPTED = 128 + signal.SIGINT
 
 
 @contextmanager
@@ -47,7 +49,8 @@ def minded_interrupts() -> Iterator[None]:
     """For the whole of a program: Ctrl-C raises KeyboardInterrupt, but not everywhere.
 
     It waits while what would take it badly is under way (`_fragile`). Where Python ignores exceptions, as in
-    a finaliser, it is raised again. When all is done, it comes too late.
+    a finaliser, it is raised again. When all is done, it comes too late. A program that ends with the code
+    `INTERRUPTED` ends at once: JAX crashes where Python would put away a compilation that was broken off.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # as in the background of a shell
         yield
@@ -74,8 +77,20 @@ def minded_interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, interrupt)
     try:
         yield
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            _leave(INTERRUPTED)
+        raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _leave(code: int) -> NoReturn:
+    """End this process without what Python does at an orderly end."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody reads it any more
+            stream.flush()
+    os._exit(code)
 
 
 def _fragile(frame: FrameType | None) -> bool:

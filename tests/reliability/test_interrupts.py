@@ -67,6 +67,33 @@ def test_where_python_alone_would_miss_it():
     assert (process.returncode, out, err) == (0, "raised again\nhanded on\ntoo late\n", "")
 
 
+COMPILED = f"""{PROGRAM}
+import os, threading
+import jax, jax.numpy as jnp
+from timelike.signals import INTERRUPTED, minded_interrupts
+
+def long(x):
+    for i in range(300):
+        x = jnp.sin(x @ x) + jnp.sort(x) + i
+    return x
+
+with minded_interrupts():
+    program = jax.jit(long).lower(jnp.ones((8, 8)))
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        program.compile()
+    except KeyboardInterrupt:
+        print("interrupted")
+        raise SystemExit(INTERRUPTED)
+"""
+
+
+def test_in_a_compilation_which_jax_does_not_survive():
+    process = start(program=COMPILED)
+    out, err = process.communicate(timeout=300)
+    assert (process.returncode, out, err) == (130, "interrupted\n", "")
+
+
 @pytest.mark.long
 def test_a_search_says_how_to_go_on(tmp_path):
     edges, out = write_edges(tmp_path / "edges.tsv"), tmp_path / "best.toml"
