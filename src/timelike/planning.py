@@ -13,7 +13,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from timelike.checks import show, whole_number
+from timelike.checks import positive_number, show, whole_number
 from timelike.machine import memory
 from timelike.many.buckets import usual, with_room
 
@@ -37,7 +37,7 @@ MOST_PROCESSES = 1 << 16
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What is to be trained: `ambient` numbers for a point, `negatives` with every edge."""
+    """What is to be trained: `ambient` numbers for a point, `negatives` with every edge, in a `flat` space."""
 
     nodes: int
     edges: int
@@ -48,6 +48,7 @@ class Work:
     epochs: int = 10
     validated: bool = False
     tables: str = "float32"
+    flat: bool = True
 
     def __post_init__(self) -> None:
         for name in ("nodes", "edges", "ambient", "batch_size", "epochs"):
@@ -121,12 +122,15 @@ class Device:
 
     @classmethod
     def of(cls, name: str, optimizer: str, alone: bool = False) -> Device:
-        """A device of `rates.json`, one alone or of many; Adagrad and dense Adam count as Adam."""
+        """A device of `rates.json`, one that is `alone` and has kernels of our own or not.
+
+        Optimisers that were not measured count as Adam.
+        """
         known = devices()
         if name not in known:
             raise ValueError(f"device is {show(name)}; it must be one of {', '.join(known)}")
-        rates = {**known[name]["rates"], **(known[name].get("alone", {}) if alone else {})}
-        found = rates["sgd" if optimizer == "sgd" else "adam"]
+        rates = known[name].get("alone" if alone else "rates", known[name]["rates"])
+        found = rates.get(optimizer, rates["adam"])
         return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in found))
 
     def rate(self, ambient: int) -> float:
@@ -157,6 +161,8 @@ def plan(
 
     `processes`: None for as few as have enough memory, of `memory` GiB each; `network` is in Gbit/s each.
     """
+    for name, value in (("memory", memory), ("network", network)):
+        positive_number(name, value)
     if processes is None:
         fits = (1 << i for i in range(MOST_PROCESSES.bit_length()))
         processes = next((n for n in fits if work.memory(n) <= memory * 2**30), None)
@@ -168,7 +174,8 @@ def plan(
         raise ValueError(
             f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes take "adam"'
         )
-    where = Device.of(device, work.optimizer, alone=processes == 1)
+    by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
+    where = Device.of(device, work.optimizer, alone=by_kernels)
     compute = work.examples / where.rate(work.ambient) / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)

@@ -31,10 +31,14 @@ LOST = {jnp.dtype(jnp.uint16): 16, jnp.dtype(jnp.float16): 13}
 Numbers = Num[Array, "*shape"]
 
 
+def is_flat(manifold: Manifold) -> bool:
+    """Whether a manifold is flat, on a circle or not."""
+    return isinstance(manifold.base if isinstance(manifold, Cylinder) else manifold, Flat)
+
+
 def storable(storage: str, manifold: Manifold) -> bool:
-    """Whether rounded points stay points of the manifold: if it is flat, on a circle or not."""
-    space = manifold.base if isinstance(manifold, Cylinder) else manifold
-    return storage == "float32" or isinstance(space, Flat)
+    """Whether rounded points stay points of the manifold: if it is flat."""
+    return storage == "float32" or is_flat(manifold)
 
 
 def check_storage(storage: str, manifold: Manifold) -> None:

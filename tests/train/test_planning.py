@@ -57,3 +57,23 @@ def test_a_plan_refuses_what_fit_refuses(capsys):
 def test_without_negatives_nothing_is_learned():
     with pytest.raises(ValueError, match="negatives is 0; it must be a whole number ≥ 1: without non-edges"):
         SpacetimeEmbedding("minkowski", negatives=0, progress=False).fit(EDGES)
+
+
+def test_kernels_are_of_one_gpu_in_a_flat_space():
+    """And an optimiser that does less than Adam is not planned to be slower."""
+
+    def rate(processes, **given):
+        return plan(Work(10**6, 10**7, **given), processes, device="h200")["examples_per_second"]
+
+    assert rate(1) > 2 * rate(2)
+    assert rate(1, flat=False) == rate(1, optimizer="dense-adam") == rate(2)
+    assert rate(1, optimizer="sgd") >= rate(1)
+    assert rate(2, optimizer="sgd") > rate(2)
+
+
+@pytest.mark.parametrize("name", ["memory", "network"])
+@pytest.mark.parametrize("value", ["0", "-3", "nan"])
+def test_what_there_is_none_of_is_one_line(name, value, capsys):
+    with pytest.raises(SystemExit):
+        main(["plan", "--nodes", "9", "--edges", "9", f"--{name}={value}"])
+    assert f"--{name} is {float(value)}; it must be a finite number > 0" in capsys.readouterr().err

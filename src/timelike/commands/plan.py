@@ -69,7 +69,7 @@ class Plan:
         """Print the plan."""
         from timelike.manifolds import MANIFOLDS
         from timelike.planning import Work, plan
-        from timelike.storage import check_storage
+        from timelike.storage import check_storage, is_flat
 
         for name in ("nodes", "edges"):
             if getattr(self, name) % 1 or getattr(self, name) < 1:
@@ -86,6 +86,7 @@ class Plan:
             epochs=self.epochs,
             validated=self.validated,
             tables=self.tables,
+            flat=is_flat(manifold),
         )
         found = plan(work, self.processes, device=self.device, memory=self.memory, network=self.network)
         if self.json:
