@@ -92,6 +92,10 @@ def test_demo_draws_and_prints(tmp_path, capsys):
             ["predict", "m", "--json"],
             "--json is no option of timelike predict (timelike predict --help",
         ),
+        (
+            ["predict", "m", "x"],
+            "x is not understood; if it is the value of an option, name",
+        ),
         (["predict", "m", "--each", "x"], "--each is 'x'; it must be a whole number\n"),
         (["reproduce", "x"], "timelike: WHAT is 'x'; it must be one of ablation, "),
         (["plan", "--nodes", "9", "--edges", "9", "--geometry", "order-embedding"], "--geometry is 'order"),

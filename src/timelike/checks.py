@@ -49,7 +49,8 @@ def positive_number(where: str, value: Any, finite: bool = True) -> float:
 def instance(where: str, value: Any, kind: type, hint: str) -> None:
     """Raise a `TypeError` unless `value` is of this kind."""
     if not isinstance(value, kind):
-        raise TypeError(f"{where} is {show(value)}; it must be a {kind.__name__}: {hint}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{where} is {show(value)}; it must be {article} {kind.__name__}: {hint}")
 
 
 def output_path(where: str, path: str | os.PathLike, endings: Collection[str] = ()) -> Path:

@@ -27,6 +27,7 @@ def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
     theirs differ, let `rescored` find a score that suits them all. Calibrate afterwards: the mean is less
     sure of itself than its members.
     """
+    instance("embeddings", embeddings, Sequence, "a list of what train(…) or sweep(…, keep_all=True) made")
     for i, one in enumerate(embeddings):
         instance(f"embeddings[{i}]", one, Embedding, "train(…), or of the runs of sweep(…, keep_all=True)")
         first = embeddings[0]

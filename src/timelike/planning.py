@@ -37,7 +37,7 @@ MOST_PROCESSES = 1 << 16
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What is to be trained: `ambient` numbers for a point, `negatives` with every edge, in a `flat` space."""
+    """What is to be trained: `ambient` numbers for a point, `negatives` to an edge, in a `flat` space."""
 
     nodes: int
     edges: int

@@ -160,7 +160,9 @@ def test_what_is_no_ensemble_says_so():
     ):
         with pytest.raises(ValueError, match=match):
             ensemble(given)
-    with pytest.raises(TypeError, match=r"embeddings\[0\] is 3; it must be a Embedding"):
+    with pytest.raises(TypeError, match=r"embeddings is Embedding\(.*; it must be a Sequence: a list of"):
+        ensemble(one)
+    with pytest.raises(TypeError, match=r"embeddings\[0\] is 3; it must be an Embedding"):
         ensemble([3, one])
     with pytest.raises(ValueError, match="the model has one member, and no spread; fit it with members=5"):
         one.spread(0, 1)

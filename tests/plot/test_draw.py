@@ -262,7 +262,7 @@ def test_save_writes_the_same_file_twice(ending, tmp_path):
         (lambda e: plot.draw(e, kind="training"), ValueError, "no training history"),
         (lambda e: plot.draw(e, random_graph(21)), ValueError, "graph has 21 nodes and the embedding 20"),
         (lambda e: plot.draw(e, [(0, 1)]), TypeError, "must be a DiGraph"),
-        (lambda e: plot.draw(e.points), TypeError, "must be a Embedding"),
+        (lambda e: plot.draw(e.points), TypeError, "must be an Embedding"),
         (lambda e: plot.draw(e, nodes=[20]), ValueError, "nodes has node 20; there are nodes 0 to 19"),
         (lambda e: plot.save(e, "a.gif"), ValueError, "must be one of .png, .svg, .pdf, .html"),
         (lambda e: plot.save(e, "no/such/a.png"), FileNotFoundError, "there is no folder no/such"),

@@ -61,6 +61,8 @@ def _strange(options: str, rest: str) -> str:
     words = options.split(", ")
     if known:
         return f"there is no {words[0]!r}; there are {known[1]}"
+    if not words[0].startswith("-"):
+        return f"{words[0]} is not understood; if it is the value of an option, name that before it"
     return f"{words[0]} is not understood" + (f"; perhaps you mean {meant[1]}" if meant else "")
 
 
