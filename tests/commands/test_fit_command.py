@@ -259,7 +259,10 @@ def test_models_without_edges_load(run, files, tmp_path):
     (tmp_path / "model" / "edges.parquet").unlink()
     code, _, err = run("predict", tmp_path / "model", "--all")
     assert code == 0
-    assert "does not say what it was trained on" in err
+    assert "does not say what it was trained on: its training edges are among" in err
+    for arguments in (["predict", "--pairs", "test.tsv"], ["export", "--format", "tsv"]):  # which use none
+        code, _, err = run(arguments[0], tmp_path / "model", *arguments[1:])
+        assert (code, "does not say" in err) == (0, False)
     code, out, _ = run("evaluate", tmp_path / "model", "--edges", "test.tsv", "--json")
     assert code == 0
     assert json.loads(out)["baselines"] == {}

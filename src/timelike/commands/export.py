@@ -47,7 +47,7 @@ class Export:
         name = f"{beside.name}.{ENDINGS.get(self.format, self.format)}"
         out = self.model.parent / name if self.out is None else self.out
         output_path("--out", out)
-        fitted = load(self.model, "GraphML holds its likeliest edges")
+        fitted = load(self.model, "it holds the likeliest edges" if self.format == "graphml" else "")
         graph = None if fitted.trained_on is None else fitted.trained_on.graph
         fitted.embedding.export(out, self.format, graph)
         if self.json:

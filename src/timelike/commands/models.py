@@ -42,12 +42,12 @@ class Fitted(NamedTuple):
 
 
 def load(path: Path, uses_edges: str) -> Fitted:
-    """Read a model folder; `uses_edges` says what is done without its training edges if it has none."""
+    """Read a model folder; `uses_edges` says what is done without its training edges, if they are used."""
     from timelike import store
     from timelike.embedding import Embedding
 
     embedding = Embedding.load(path)
     trained_on = store.load_trained_on(path, embedding)
-    if trained_on is None:
+    if trained_on is None and uses_edges:
         note(f"{path} does not say what it was trained on: {uses_edges}")
     return Fitted(embedding, trained_on)

@@ -79,7 +79,7 @@ class Predict:
     def run(self) -> None:
         """Predict, and write the table."""
         form = self._checked()
-        fitted = load(self.model, "its training edges are among the predictions")
+        fitted = load(self.model, "" if self.pairs else "its training edges are among the predictions")
         with writing(self.out, form) as take:
             self._predict(fitted, take)
             note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
