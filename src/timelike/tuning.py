@@ -174,9 +174,7 @@ class _Search:
             for number, group in enumerate(todo):
                 if results and end is not None and self.journal.seconds >= end:
                     break
-                self.bar.set_description_str(
-                    f"search, round {rung + 1} of {len(RUNGS)}, {group[0].arm.geometry}"
-                )
+                self._show(f"round {rung + 1} of {len(RUNGS)}", group)
                 results += self._scored(f"rung {rung}, {number}", group, length)
             found = sorted(results, key=lambda trial: -trial.score)
             tried = tried or len(found)
