@@ -77,13 +77,9 @@ def cluster(tmp_path):
     if not (shutil.which("openssl") and can_be_pods()):
         pytest.skip("needs openssl, and namespaces for users")
     key, certificate = tmp_path / "key", tmp_path / "ca.crt"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=kubernetes"]
-        + ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "keyUsage=digitalSignature,keyCertSign"]
-        + ["-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=kubernetes "
+    command += "-addext subjectAltName=IP:127.0.0.1 -addext keyUsage=digitalSignature,keyCertSign"
+    subprocess.run([*command.split(), "-keyout", key, "-out", certificate], check=True, capture_output=True)
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "namespace").write_text("graphs\n")
     names = [f"{address} fit-{i} fit-{i}.pods" for i, address in enumerate(ADDRESSES)]
