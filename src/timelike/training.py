@@ -183,8 +183,10 @@ def _faster(plan: Plan, model: Model, nodes: int) -> Plan:
         return dataclasses.replace(plan, in_one_kernel=few)
     if plan.rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
-    from timelike.fused import fits
-
+    try:
+        from timelike.fused import fits
+    except ImportError:  # a JAX that compiles kernels by other means than Triton
+        return plan
     return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
 
 

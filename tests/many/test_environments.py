@@ -1,5 +1,6 @@
 """`--coordinator auto`: processes that are told by the variables of Slurm or Open MPI which they are."""
 
+import importlib.util
 import json
 import socket
 import subprocess
@@ -74,7 +75,12 @@ MISSING = [
     ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX knows Open MPI up to version 4; give --coordinator HOST:PORT"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:1"}, "the environment has no OMPI_COMM_WORLD_SIZE"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;smoke"}, "Could not parse coordinator IP address from Open MPI"),
-    ({"KUBERNETES_SERVICE_HOST": "::1"}, 'JAX needs the client of Kubernetes: pip install "jax[k8s]"'),
+    (
+        {"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": "443"},
+        "Service token file does not exist; give --coordinator HOST:PORT"
+        if importlib.util.find_spec("kubernetes")
+        else 'JAX needs the client of Kubernetes: pip install "jax[k8s]"',
+    ),
 ]
 
 TRY = """

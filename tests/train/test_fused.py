@@ -1,6 +1,7 @@
 """The kernels for a GPU, interpreted on the CPU, against the engine's own step."""
 
 import functools
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from timelike.sampling import Negatives
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
 from timelike.tables import HUBS, places_of
+from timelike.training import _faster
 
 NODES, BATCH, PAIRS, STEPS = 200, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
@@ -148,3 +150,12 @@ def test_where_there_are_kernels(monkeypatch):
     assert all(fused.fits(model, dense=False) for model in MODELS.values())
     assert not fused.fits(MODELS["minkowski"], dense=True)
     assert not fused.fits(Model(AntiDeSitter(3), TripleFermiDirac()), dense=False)
+
+
+def test_without_triton_xla_takes_the_steps(monkeypatch):
+    """JAX has announced that its kernels by Triton will go."""
+    plan = engine.Plan(2**14, Negatives(uniform=4), "adam", "last", ())
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert _faster(plan, MODELS["minkowski"], 10**6).fused
+    monkeypatch.setitem(sys.modules, "timelike.fused", None)
+    assert _faster(plan, MODELS["minkowski"], 10**6) == plan

@@ -76,7 +76,7 @@ def join(place: Place) -> None:
         jax.distributed.initialize(
             **where, initialization_timeout=PATIENCE, heartbeat_timeout_seconds=SILENCE
         )
-    except (KeyError, RuntimeError, ValueError) as error:
+    except Exception as error:  # the client of Kubernetes has its own
         if place.coordinator != AUTO or isinstance(error, jax.errors.JaxRuntimeError):
             raise
         raise ValueError(f"coordinator is auto, but {_not_found(error)}") from None
@@ -94,7 +94,7 @@ def _not_found(error: Exception) -> str:
         return f"nothing of Slurm, Open MPI and Kubernetes is in the environment; {name_them}"
     if isinstance(error, KeyError):
         return f"the environment has no {error.args[0]}; {name_them}"
-    return f"{' '.join(str(error).split())}; {name_them}"
+    return f"{' '.join(str(error).split()).rstrip('.')}; {name_them}"
 
 
 def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str) -> None:
