@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -42,7 +43,7 @@ from timelike.training import (
     InterruptedTraining,
     diverged,
     make_embedding,
-    make_numbers,
+    plain_numbers,
     prepare,
     settings_of,
     stack_history,
@@ -51,6 +52,9 @@ from timelike.training import (
 
 #: What of the config a grid may vary, besides the numbers of the model.
 SWEPT = ("learning_rate", "anneal", "init_scale", "clip", "seed")
+
+#: Threads wait for each other after so many seconds, or an epoch: short ones are taken several in a turn.
+TURN = 0.1
 
 #: Tables a run holds at once: the points, their last good and best copies, and one in transit.
 TABLES = 4
@@ -101,7 +105,7 @@ def sweep(
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, non_edges)
     settings = _settings(model, config, grid or {}, seeds)
-    needed = _bytes_per_run(plan, make_numbers(model, config), graph.num_nodes)
+    needed = _bytes_per_run(plan, plain_numbers(model, config), graph.num_nodes)
     size = max(1, min(int(memory // needed), (2**31 - 1) // graph.num_nodes))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
@@ -116,7 +120,7 @@ def sweep(
     with bar:
         for number, chunk in enumerate(chunks):
             lanes = [one_run(model, config, one) for one in chunk]
-            numbers = [make_numbers(*lane) for lane in lanes]
+            numbers = [plain_numbers(*lane) for lane in lanes]
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
             saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
             state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
@@ -161,9 +165,9 @@ def one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[
 
 
 def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
-    points = jax.eval_shape(partial(init_state, plan, num_nodes=num_nodes), base)
+    points = jax.eval_shape(vmapped(plan, num_nodes)[0], stack([base]))
     tables = TABLES * points.points.size + sum(x.size for x in jax.tree.leaves(points.optimizer))
-    batch = TABLES * 2 * (1 + plan.negatives.total) * plan.batch_size * points.points.shape[1]
+    batch = TABLES * 2 * (1 + plan.negatives.total) * plan.batch_size * points.points.shape[-1]
     return int(points.points.dtype.itemsize * (tables + batch) + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
 
 
@@ -213,17 +217,23 @@ def _run_chunk(
 
     double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
 
-    def advance(numbers: Numbers, state: State) -> tuple[State, Any]:
+    def advance(count: int, numbers: Numbers, state: State) -> tuple[State, list[Any]]:
+        reports = []
         with jax.enable_x64(double):
-            state, report = epoch_of(numbers, data, state)
-            return state, jax.device_get(report)
+            for _ in range(count):
+                state, report = epoch_of(numbers, data, state)
+                reports.append(report)
+            return state, jax.device_get(reports)
 
+    turn = 1
     with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
-            results = list(pool.map(advance, parts, states))
+            started, turn = time.perf_counter(), min(turn, epochs - len(history))
+            results = list(pool.map(partial(advance, turn), parts, states))
             states = [state for state, _ in results]
-            history.append(_join([report for _, report in results], len(lanes)))
-            bar.update()
+            history += [_join(list(both), len(lanes)) for both in zip(*(r for _, r in results), strict=True)]
+            bar.update(turn)
+            turn = max(1, int(turn * TURN / (time.perf_counter() - started)))
             if caught:
                 saver.save(states, stack_history(history))
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
@@ -240,8 +250,8 @@ def _cores() -> int:
 
 
 def stack(trees: list[Any]) -> Any:
-    """Runs side by side: every array with a leading axis."""
-    return jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
+    """Runs side by side, on the device: every array with a leading axis."""
+    return jax.device_put(jax.tree.map(lambda *xs: np.stack(xs), *trees))
 
 
 def _join(trees: list[Any], lanes: int) -> Any:
@@ -252,13 +262,13 @@ def _join(trees: list[Any], lanes: int) -> Any:
 def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
-    return _starting(plan.optimizer, plan.learn, num_nodes), compiled(epoch_of)
+    return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
 
 
 @functools.cache
-def _starting(optimizer: str, learn: tuple[str, ...], num_nodes: int) -> Any:
+def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
     """Numbers → states; it takes as long to compile as an epoch, so plans share it that begin alike."""
-    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn)
+    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
     return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
 
 

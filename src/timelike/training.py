@@ -208,8 +208,13 @@ def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> Labelle
 
 def make_numbers(model: Model, config: Config) -> Numbers:
     """Settings as arrays: another value is not another compilation."""
-    f = partial(jnp.asarray, dtype=jnp.result_type(float))
-    i = partial(jnp.asarray, dtype=jnp.int32)
+    return jax.device_put(plain_numbers(model, config))
+
+
+def plain_numbers(model: Model, config: Config) -> Numbers:
+    """The same, not on the device yet."""
+    f: Any = partial(np.asarray, dtype=jnp.result_type(float))
+    i: Any = partial(np.asarray, dtype=np.int32)
     return Numbers(
         model=jax.tree.map(f, model),
         learning_rate=f(config.learning_rate),

@@ -18,7 +18,7 @@ from timelike.evaluation import LabelledPairs, log_probs
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.sweeps import stack, vmapped
-from timelike.training import make_numbers, prepare
+from timelike.training import plain_numbers, prepare
 
 Lanes = list[tuple[Model, Config]]
 
@@ -63,7 +63,7 @@ def _epochs(
 ) -> Iterator[tuple[State, Report]]:
     """What every epoch leaves; its arrays are taken back by the next one."""
     plan, data = prepare(graph, *lanes[0], valid, test, None)
-    numbers = stack([make_numbers(*lane) for lane in lanes])
+    numbers = stack([plain_numbers(*lane) for lane in lanes])
     begin, epoch = vmapped(plan, graph.num_nodes)
     state = begin(numbers)
     if start is not None:
