@@ -97,8 +97,8 @@ def _wordnet_table(results: Sequence[Result]) -> str:
     return (
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
         "threshold and score by validation. Seeds together are the members of one model: it has the mean of "
-        "their log-odds. Members of both kinds are 3 runs with the cone and 3 with TFD; each seed is another "
-        "such model. In brackets: what was aimed at, in bold where it is reached.\n\n"
+        "their log-odds. Members of both kinds are runs with the cone and as many with TFD; each seed "
+        "is another such model. In brackets: what was aimed at, in bold where it is reached.\n\n"
         + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
     )
 
