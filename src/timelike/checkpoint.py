@@ -96,6 +96,11 @@ class Saver:
             return None
         return read(Path(self.plan.path), like, self.settings, columns)
 
+    def before_due(self, done: int, wanted: int) -> int:
+        """As many epochs as are wanted, but no more than until the run is to be written."""
+        every = None if self.plan is None else self.plan.every_epochs
+        return wanted if every is None else min(wanted, every - done % every)
+
     def save_if_due(
         self, state: Any, history: list, columns: Callable[[list], dict[str, np.ndarray]]
     ) -> None:

@@ -228,7 +228,8 @@ def _run_chunk(
     turn = 1
     with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
-            started, turn = time.perf_counter(), min(turn, epochs - len(history))
+            started = time.perf_counter()
+            turn = saver.before_due(len(history), min(turn, epochs - len(history)))
             results = list(pool.map(partial(advance, turn), parts, states))
             states = [state for state, _ in results]
             history += [_join(list(both), len(lanes)) for both in zip(*(r for _, r in results), strict=True)]
