@@ -20,9 +20,9 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.planning import KEPT
 from timelike.predict import best_of, best_of_node, of_node
-from timelike.sampling import Negatives
 from timelike.training import make_numbers, prepare
 
 

@@ -113,7 +113,7 @@ def compare(batch: int, target: float, taken: dict[str, list[float]]) -> list[Li
 
 def timelike_epoch(graph: Any, batch: int, kind: str) -> Callable[[], None]:
     """One of ours, with one kind of negatives."""
-    from timelike.sampling import Negatives
+    from timelike.negatives import Negatives
 
     return Epochs(graph, tfd("minkowski", DIM), batch_size=batch, negatives=Negatives(**{kind: NEGATIVES}))
 

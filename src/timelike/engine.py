@@ -22,9 +22,11 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from timelike._struct import reals_of, with_reals, with_scaled
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.numerics import SATURATION
 from timelike.optimizers import DENSE, OPTIMIZERS, Learned, Step, heating, schedule
-from timelike.sampling import EdgeTable, Negatives, draw_examples
+from timelike.packing import pack, unpack
+from timelike.sampling import EdgeTable, draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import take_fused_step, take_step
 from timelike.storage import MOMENTS, STORAGES, narrow, wide
@@ -199,9 +201,7 @@ def run_epoch(plan: Plan, numbers: Numbers, data: Data, state: State) -> tuple[S
 def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
     """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
     if plan.fused:
-        from timelike import packing
-
-        return *packing.pack(state.points, state.optimizer), state.learned, jnp.zeros(0, jnp.int32)
+        return *pack(state.points, state.optimizer), state.learned, jnp.zeros(0, jnp.int32)
     slots = table.places if plan.dense else jnp.zeros(len(state.points), jnp.int32)
     return state.points, state.optimizer, state.learned, slots
 
@@ -224,9 +224,7 @@ def _moved(plan: Plan, carry: Carry, state: State) -> State:
     """The state with what the steps of an epoch made of it."""
     points, optimizer, learned, _ = carry
     if plan.fused:
-        from timelike import packing
-
-        points, optimizer = packing.unpack(points, optimizer, state.points.shape[1])
+        points, optimizer = unpack(points, optimizer, state.points.shape[1])
     return state._replace(points=points, optimizer=optimizer, learned=learned, epoch=state.epoch + 1)
 
 

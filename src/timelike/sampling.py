@@ -218,6 +218,3 @@ def _end(key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int)
     if end == "edge":
         return table.edges(table.below(key, own.shape, table.num_edges))[side]
     return at(table.inner, table.below(key, own.shape, table.inner.shape[0]))
-
-
-__all__ = ["EdgeTable", "Examples", "Negatives", "Nodes", "draw_examples", "in_row"]

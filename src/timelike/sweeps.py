@@ -37,7 +37,7 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.machine import cores
 from timelike.model import Model
-from timelike.sampling import Negatives
+from timelike.negatives import Negatives
 from timelike.signals import note_signals
 from timelike.training import (
     InterruptedTraining,

@@ -11,8 +11,8 @@ import pytest
 from timelike import Model, engine, fused, packing
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
+from timelike.negatives import Negatives
 from timelike.optimizers import OPTIMIZERS, Learned, Step
-from timelike.sampling import Negatives
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
 from timelike.tables import HUBS, places_of

@@ -149,7 +149,7 @@ def sweep_case(
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
     from timelike.model import Model
-    from timelike.sampling import Negatives
+    from timelike.negatives import Negatives
     from timelike.sweeps import sweep
 
     row, honest = case.row, case.protocol == "honest"

@@ -91,8 +91,8 @@ def _lanes(case: Case) -> list[Any]:
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
     from timelike.model import Model
+    from timelike.negatives import Negatives
     from timelike.portfolio import portfolio
-    from timelike.sampling import Negatives
     from timelike.sweeps import one_run
 
     row, found = case.row, case.found

@@ -43,7 +43,7 @@ def run(row: Row, seeds: int) -> dict[str, Any]:
     """The NLL over all ordered pairs of nodes, and points and probabilities of the run in the middle."""
     from timelike import datasets
     from timelike.config import Config
-    from timelike.sampling import Negatives
+    from timelike.negatives import Negatives
     from timelike.training import train
 
     graph = datasets.load(row.dataset)

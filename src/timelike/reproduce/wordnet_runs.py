@@ -19,8 +19,8 @@ from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
+from timelike.negatives import Negatives
 from timelike.reproduce.lanes import train_lanes
-from timelike.sampling import Negatives
 from timelike.splits import Split
 
 if TYPE_CHECKING:
