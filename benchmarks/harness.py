@@ -128,19 +128,22 @@ class Epochs:
 
         from timelike.config import Config
         from timelike.engine import compiled, init_state, run_epoch
+        from timelike.sweeps import vmapped
         from timelike.training import make_numbers, prepare
 
         config = Config(**{"learning_rate": 0.01, **settings})
         plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)
         numbers = make_numbers(model, config)
-        start, epoch = partial(init_state, plan, num_nodes=graph.num_nodes), partial(run_epoch, plan)
+        start, program = (
+            jax.jit(partial(init_state, plan, num_nodes=graph.num_nodes)),
+            compiled(partial(run_epoch, plan)),
+        )
         if seeds is not None:
             lanes = [numbers._replace(seed=jnp.asarray(i)) for i in range(seeds)]
             numbers = jax.tree.map(lambda *xs: jnp.stack(xs), *lanes)
-            start, epoch = jax.vmap(start), jax.vmap(epoch, in_axes=(0, None, 0))
+            start, program = vmapped(plan, graph.num_nodes)
         self.arguments = numbers, data
-        self.state = jax.jit(start)(numbers)
-        program = compiled(epoch)
+        self.state = start(numbers)
         begin = time.perf_counter()
         lowered = program.lower(*self.arguments, self.state)
         self.trace_seconds = time.perf_counter() - begin

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from timelike.checks import positive_number, whole_number
-from timelike.engine import Plan
 from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, OPTIMIZERS
+from timelike.plan import Plan
 from timelike.storage import STORAGES
 
 SELECTIONS = ("valid", "test", "last")

@@ -26,7 +26,7 @@ from timelike.tables import (
 )
 
 if TYPE_CHECKING:
-    from timelike.engine import Plan
+    from timelike.plan import Plan
 
 
 def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:

@@ -19,21 +19,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from timelike.bloom import Words, add_members, has_member, no_members
-from timelike.engine import (
-    Carry,
-    Data,
-    Numbers,
-    Plan,
-    Report,
-    State,
-    Tally,
-    begin_epoch,
-    compiled,
-    end_epoch,
-    sweep_edges,
-)
+from timelike.engine import Data, Report, State, begin_epoch, compiled, end_epoch
 from timelike.evaluation import LabelledPairs
 from timelike.negatives import draws_for
+from timelike.passes import Carry, Tally, sweep_edges
+from timelike.plan import Numbers, Plan
 from timelike.sampling import EdgeTable, Nodes
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places
@@ -118,7 +108,7 @@ class Stream:
         self._length = max(shards.counts)
         self._sweep = compiled(partial(sweep_edges, plan), donated=3)
         self._begin = jax.jit(partial(begin_epoch, plan))
-        self._end = jax.jit(partial(end_epoch, plan), static_argnums=2, donate_argnums=3)
+        self._end = jax.jit(partial(end_epoch, plan), static_argnums=1, donate_argnums=3)
         self._fixed = self._prepare(non_edges)
 
     def _prepare(self, non_edges: np.ndarray | None) -> dict[str, Any]:
@@ -177,4 +167,4 @@ class Stream:
             jax.block_until_ready(tallies[-1:])
             tallies.append(tally)
         tally = jax.tree.map(lambda *parts: jnp.sum(jnp.stack(parts)), *tallies)
-        return self._end(numbers, data, self.shards.num_edges, state, carry, tally)
+        return self._end(data, self.shards.num_edges, numbers, state, carry, tally)

@@ -22,22 +22,14 @@ from timelike.checkpoint import Checkpointing, Saver, beside
 from timelike.checks import show, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import (
-    PAIRS_PER_BLOCK,
-    Data,
-    Numbers,
-    Plan,
-    Report,
-    State,
-    compiled,
-    init_state,
-    run_epoch,
-)
+from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.machine import cores
 from timelike.model import Model
 from timelike.negatives import Negatives
+from timelike.passes import MANY, PAIRS_PER_BLOCK
+from timelike.plan import Numbers, Plan
 from timelike.signals import note_signals
 from timelike.training import (
     InterruptedTraining,
@@ -262,7 +254,9 @@ def _join(trees: list[Any], lanes: int) -> Any:
 @functools.cache
 def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
-    epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
+    epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
+    if not plan.in_one_kernel:  # all of it at once
+        epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
     return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
 
 

@@ -20,10 +20,11 @@ from timelike.checkpoint import Checkpointing, Saver
 from timelike.checks import instance
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import Data, Numbers, Plan, Report, State, compiled, init_state, run_epoch
+from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
+from timelike.plan import Numbers, Plan
 from timelike.planning import check_memory
 from timelike.sampling import EdgeTable
 from timelike.shards import AnyGraph, EdgeShards
@@ -165,7 +166,7 @@ def prepare(
     check_memory(graph, model, config)
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
-    plan = _faster(plan, model, graph.num_nodes) if alone else plan
+    plan = _faster(plan, model, graph.num_nodes, alone)
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
@@ -176,12 +177,12 @@ def prepare(
     return plan, Data(table, valid, test)
 
 
-def _faster(plan: Plan, model: Model, nodes: int) -> Plan:
+def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
     """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
     if jax.default_backend() == "cpu":
         few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES and not plan.dense
         return dataclasses.replace(plan, in_one_kernel=few)
-    if plan.rows < LONG_STEP or jax.default_backend() != "gpu":
+    if not alone or plan.rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
     try:
         from timelike.fused import fits

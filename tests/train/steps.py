@@ -6,22 +6,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import engine
+from timelike import passes, tables
 from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, Learned, Step
+from timelike.plan import Plan
 from timelike.steps import take_step
-from timelike.tables import places_of
 
 
 def make_plan(optimizer, batch_size, pairs):
     """As `train` makes it for a small graph."""
     negatives = Negatives(uniform=pairs - 1)
-    return engine.Plan(batch_size, negatives, optimizer, "last", (), in_one_kernel=optimizer not in DENSE)
+    return Plan(batch_size, negatives, optimizer, "last", (), in_one_kernel=optimizer not in DENSE)
 
 
 def start(plan, points):
     """What the engine carries from step to step: points, optimiser, learned numbers, scratch space."""
-    slots = jnp.asarray(places_of(np.arange(len(points))), jnp.int32)
+    slots = jnp.asarray(tables.places_of(np.arange(len(points))), jnp.int32)
     return points, plan.transformation().init(points), Learned.start({}), slots
 
 
@@ -33,10 +33,10 @@ def step(plan, model, clip, carry, inputs):
     sources, targets, use, weights, rate = inputs
     nodes = jnp.concatenate([sources.T.reshape(-1), targets.T.reshape(-1)])
     weights = jnp.where(use.T, weights, 0.0)
-    first = engine.first_entries(nodes[None])[0] if len(nodes) <= engine.SHORT_STEP else None
+    first = tables.first_entries(nodes[None])[0] if len(nodes) <= passes.SHORT_STEP else None
     batch = nodes, weights, first
     carry, (log_likelihoods, norms) = take_step(plan, model, Step(rate, clip), carry, batch)
-    saturated = jnp.sum(use.T & engine.saturated(log_likelihoods[None])[0])
+    saturated = jnp.sum(use.T & passes.saturated(log_likelihoods[None])[0])
     return carry, (carry[0], -jnp.sum(weights * log_likelihoods), saturated, jnp.nansum(norms))
 
 

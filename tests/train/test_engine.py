@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
-from timelike import Config, DiGraph, Model, Negatives, engine, tables, training
+from timelike import Config, DiGraph, Model, Negatives, engine, passes, tables, training
 from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
@@ -104,7 +104,7 @@ def three_epochs():
     config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
     plan, data = training.prepare(graph, ADS, config, None, None, None, alone=True)
     assert plan.in_one_kernel
-    numbers, seen, original = training.make_numbers(ADS, config), [], engine.draw_examples
+    numbers, seen, original = training.make_numbers(ADS, config), [], passes.draw_examples
 
     def recorded(*arguments):
         examples = original(*arguments)
@@ -113,8 +113,8 @@ def three_epochs():
 
     states, reports, blocks = [engine.init_state(plan, numbers, 10)], [], []
     with (
-        mock.patch.object(engine, "draw_examples", recorded),
-        mock.patch.object(engine, "PAIRS_PER_BLOCK", 60),
+        mock.patch.object(passes, "draw_examples", recorded),
+        mock.patch.object(passes, "PAIRS_PER_BLOCK", 60),
     ):
         run = jax.jit(functools.partial(engine.run_epoch, plan))
         for _ in range(3):

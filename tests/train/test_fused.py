@@ -8,11 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike import Model, engine, fused, packing
+from timelike import Model, fused, packing
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
 from timelike.negatives import Negatives
 from timelike.optimizers import OPTIMIZERS, Learned, Step
+from timelike.plan import Plan
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
 from timelike.tables import HUBS, places_of
@@ -55,7 +56,7 @@ def start(model, optimizer):
 
 @functools.partial(jax.jit, static_argnums=1)
 def by_the_engine(model, optimizer, points, state):
-    plan = engine.Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
+    plan = Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
     carry = (points, state, Learned.start({}), jnp.zeros(NODES, jnp.int32))
     for _ in range(STEPS):
         carry, (likelihoods, norms) = take_step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
@@ -154,8 +155,8 @@ def test_where_there_are_kernels(monkeypatch):
 
 def test_without_triton_xla_takes_the_steps(monkeypatch):
     """JAX has announced that its kernels by Triton will go."""
-    plan = engine.Plan(2**14, Negatives(uniform=4), "adam", "last", ())
+    plan = Plan(2**14, Negatives(uniform=4), "adam", "last", ())
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert _faster(plan, MODELS["minkowski"], 10**6).fused
+    assert _faster(plan, MODELS["minkowski"], 10**6, alone=True).fused
     monkeypatch.setitem(sys.modules, "timelike.fused", None)
-    assert _faster(plan, MODELS["minkowski"], 10**6) == plan
+    assert _faster(plan, MODELS["minkowski"], 10**6, alone=True) == plan

@@ -10,12 +10,13 @@ import reference
 from steps import compiled, make_plan, one_by_one
 
 import timelike.steps
-from timelike import engine, tables
+from timelike import tables
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.objective import batch_loss
 from timelike.optimizers import DENSE, OPTIMIZERS, update_rows
+from timelike.plan import Plan
 
 NODES, DIM, BATCH, PAIRS, STEPS = 12, 3, 5, 4, 100
 
@@ -81,15 +82,15 @@ PIECES = {
     },
 }
 FIRST_ENTRIES = jax.jit(tables.first_entries)
-TRANSFORMATION = functools.cache(engine.Plan.transformation)
+TRANSFORMATION = functools.cache(Plan.transformation)
 
 
 @pytest.fixture
 def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
         monkeypatch.setattr(timelike.steps, name, piece)
-    monkeypatch.setattr(engine, "first_entries", FIRST_ENTRIES)
-    monkeypatch.setattr(engine.Plan, "transformation", TRANSFORMATION)
+    monkeypatch.setattr(tables, "first_entries", FIRST_ENTRIES)
+    monkeypatch.setattr(Plan, "transformation", TRANSFORMATION)
 
 
 def compare(steps, manifold, likelihood, optimizer):

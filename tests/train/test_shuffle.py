@@ -10,9 +10,10 @@ from graphs import pairs_last, random_graph
 from scipy.stats import chisquare
 from without_jax import in_numpy
 
-from timelike import engine
+from timelike import passes
 from timelike.negatives import Negatives
 from timelike.optimizers import Step
+from timelike.plan import Plan
 from timelike.sampling import EdgeTable
 from timelike.shuffle import Shuffle
 
@@ -53,22 +54,22 @@ def test_every_place_of_a_shuffle_is_equally_likely():
 
 @pytest.mark.parametrize(("edges", "batch"), [(37, 4), (37, 1000)])
 def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
-    seen, original = [], engine.draw_examples
+    seen, original = [], passes.draw_examples
 
     def recorded(*arguments):
         examples = original(*arguments)
         jax.debug.callback(lambda x: seen.append(pairs_last(x)), examples)
         return examples
 
-    monkeypatch.setattr(engine, "draw_examples", recorded)
+    monkeypatch.setattr(passes, "draw_examples", recorded)
     monkeypatch.setattr(
-        engine, "take_step", lambda plan, model, step, carry, batch: (carry, (batch[1], jnp.zeros(0)))
+        passes, "take_step", lambda plan, model, step, carry, batch: (carry, (batch[1], jnp.zeros(0)))
     )
-    monkeypatch.setattr(engine, "PAIRS_PER_BLOCK", 64)
+    monkeypatch.setattr(passes, "PAIRS_PER_BLOCK", 64)
     graph = random_graph(8, edges, weighted=True)
-    plan = engine.Plan(batch, Negatives(uniform=1), "sgd", "last", ())
+    plan = Plan(batch, Negatives(uniform=1), "sgd", "last", ())
     carry = (jnp.zeros((8, 2)), (), (), ())
-    _, counts = jax.jit(lambda table, key: engine._sweep_edges(plan, None, table, STEP, key, carry))(
+    _, counts = jax.jit(lambda table, key: passes._sweep_edges(plan, None, table, STEP, key, carry))(
         EdgeTable.build(graph), KEY
     )
     jax.effects_barrier()

@@ -15,17 +15,7 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array
 
 from timelike._struct import reals_of, with_reals
-from timelike.engine import (
-    NAMED_CULPRITS,
-    Blocks,
-    Numbers,
-    Plan,
-    Report,
-    Tally,
-    in_epoch,
-    init_moments,
-    init_points,
-)
+from timelike.engine import NAMED_CULPRITS, Report, init_moments, init_points
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.many.buckets import with_room
 from timelike.many.dealing import places
@@ -34,6 +24,8 @@ from timelike.many.shards import SharedEdges
 from timelike.many.steps import Tables, drawing, on, stepping, where
 from timelike.model import Model
 from timelike.optimizers import Learned
+from timelike.passes import Blocks, Tally
+from timelike.plan import Numbers, Plan, in_epoch
 from timelike.shuffle import Shuffle
 from timelike.storage import wide
 from timelike.tables import get_rows

@@ -17,12 +17,13 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array, Float, Int, Key
 
 from timelike._struct import with_reals
-from timelike.engine import Blocks, Plan, Tally, saturated
 from timelike.many.exchange import AXIS, Route, Wanted
 from timelike.many.shards import SharedEdges
 from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step
+from timelike.passes import Blocks, Tally, saturated
+from timelike.plan import Plan
 from timelike.sampling import draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import move_rows

@@ -1,0 +1,189 @@
+"""One pass over the edges: blocks of steps, whose examples are drawn together.
+
+One run or many: what is the same work for all is done for all at once, under `vmap`; short steps are taken
+by one run after the other, each as one loop of machine code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.experimental.scheduling_groups import xla_metadata_call
+from jaxtyping import Array, Bool, Float, Int
+
+from timelike.model import Model
+from timelike.numerics import SATURATION
+from timelike.optimizers import Learned, Step
+from timelike.plan import Numbers, Plan, in_epoch
+from timelike.sampling import EdgeTable, draw_examples
+from timelike.shuffle import Shuffle
+from timelike.steps import take_fused_step, take_step
+from timelike.tables import first_entries
+
+#: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
+#: enough to stay in the cache.
+PAIRS_PER_BLOCK = 1 << 16
+
+#: A step on at most this many rows is short: it is worth looking up in advance which of them are the
+#: same node; and in an epoch of many such steps, taking two in every turn of the loop.
+SHORT_STEP, MANY_STEPS = 48, 256
+
+
+def in_one_kernel(run: Callable) -> Callable:
+    """`run` as one function of machine code on a CPU.
+
+    XLA starts a kernel for every few operations there, which takes as long as a short one runs. A call with
+    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it.
+    """
+    return xla_metadata_call(run, xla_cpu_small_call="true", inlineable="false")
+
+
+class Tally(NamedTuple):
+    """What an epoch adds up, over its pairs and over the rows that they touch."""
+
+    loss: Float[Array, ""]
+    saturated: Float[Array, ""]
+    gradient_norm: Float[Array, ""]
+    pairs: Int[Array, ""]
+    rows: Float[Array, ""]
+    rejected: Int[Array, ""]
+
+
+#: What steps carry on: tables, optimiser state, learned numbers and scratch space.
+Carry = tuple[Any, Any, Learned, Array]
+
+
+class Blocks(NamedTuple):
+    """How an epoch is cut: edges in a step, blocks, steps in a block, and how its loop is compiled."""
+
+    batch: int
+    blocks: int
+    per_block: int
+    short: bool
+    unroll: int
+
+    @classmethod
+    def of(cls, plan: Plan, size: int) -> Blocks:
+        """For so many edges, with the padding of their shuffle."""
+        pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
+        steps = -(-size // batch)
+        blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
+        short = 2 * pairs * batch <= SHORT_STEP and not plan.fused
+        unroll = 2 if short and steps >= MANY_STEPS and not plan.in_one_kernel else 1
+        return cls(batch, blocks, unroll * -(-steps // (unroll * blocks)), short, unroll)
+
+
+class Lanes(NamedTuple):
+    """How what one run does is done by those at hand: all at once, or one after the other."""
+
+    at_once: Callable[[Callable], Callable]
+    in_turn: Callable[[Callable], Callable]
+
+
+def _in_turn(run: Callable) -> Callable:
+    return lambda *arguments: jax.lax.map(lambda mine: run(*mine), arguments)
+
+
+#: One run; and many, whose arrays have a leading axis.
+ONE, MANY = Lanes(lambda run: run, lambda run: run), Lanes(jax.vmap, _in_turn)
+
+
+class Drawn(NamedTuple):
+    """The examples of a block: sources then targets of each step, what `first_entries` says, and weights."""
+
+    nodes: Int[Array, "steps rows"]
+    first: Int[Array, "steps rows"] | None
+    weights: Float[Array, "steps pairs batch"]
+    use: Bool[Array, "steps pairs batch"]
+    rejected: Int[Array, ""]
+
+
+def sweep_edges(
+    plan: Plan,
+    numbers: Numbers,
+    table: EdgeTable,
+    epoch: Array,
+    carry: Carry,
+    part: Array | int = 0,
+    lanes: Lanes = ONE,
+) -> tuple[Carry, Tally]:
+    """All steps of an epoch, or of one part of its edges: what they carry on, and what they add up."""
+    begin = partial(in_epoch, dtype=numbers.learning_rate.dtype)
+    key, step, warm = lanes.at_once(begin)(numbers, epoch)
+    key = key if isinstance(part, int) else _key_of_part(key, part)
+    return _sweep_edges(plan, warm, table, step, key, carry, lanes)
+
+
+def _key_of_part(key: Array, part: Array) -> Array:
+    """The first part of the edges has the key of the epoch itself."""
+    other = jax.random.key_data(jax.random.fold_in(key, part + 1))
+    return jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
+
+
+def _sweep_edges(
+    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry, lanes: Lanes = ONE
+) -> tuple[Carry, Tally]:
+    """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
+    cut = Blocks.of(plan, math.prod(Shuffle.grid(table.num_edges)))
+    dtype = step.learning_rate.dtype
+    shuffle = lanes.at_once(lambda key: Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges))(key)
+    take_all: Callable = partial(_take_all, plan, table, cut.unroll)
+    if plan.in_one_kernel:
+        take_all = in_one_kernel(take_all)
+
+    def block(carry: Carry, number: Array) -> tuple[Carry, Tally]:
+        drawn = lanes.at_once(partial(_draw, plan, table, cut, dtype, number))(key, shuffle)
+        batches = drawn.nodes, drawn.weights, drawn.first
+        carry, made = lanes.in_turn(take_all)(model, step, carry, batches)
+        return carry, lanes.at_once(_tally)(drawn, *made)
+
+    carry, tallies = jax.lax.scan(block, carry, jnp.arange(cut.blocks))
+    return carry, jax.tree.map(partial(jnp.sum, axis=0), tallies)
+
+
+def _draw(
+    plan: Plan, table: EdgeTable, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
+) -> Drawn:
+    """The examples of a block, by its number."""
+    steps, batch = cut.per_block, cut.batch
+    positions = number * steps * batch + jnp.arange(steps * batch)
+    draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
+    examples = draw_examples(draw_key, table, plan.negatives, shuffle(positions).reshape(steps, batch))
+    sources, targets, use = (jnp.swapaxes(x, 0, 1) for x in examples[:3])
+    nodes = jnp.concatenate([x.reshape(steps, -1) for x in (sources, targets)], axis=1)
+    factors = plan.negatives.factors.astype(dtype)[:, None]
+    weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
+    return Drawn(nodes, first_entries(nodes) if cut.short else None, weights, use, examples.rejected)
+
+
+def _take_all(
+    plan: Plan, table: EdgeTable, unroll: int, model: Model, step: Step, carry: Carry, batches: Any
+) -> tuple[Carry, Any]:
+    take = partial(take_step, plan, model, step)
+    if plan.fused:
+        take = partial(take_fused_step, plan, model, step, table.places)
+    return jax.lax.scan(take, carry, batches, unroll=unroll)
+
+
+def _tally(drawn: Drawn, log_likelihoods: Float[Array, "steps pairs batch"], norms: Array) -> Tally:
+    dtype = drawn.weights.dtype
+    return Tally(
+        loss=-jnp.sum(drawn.weights * log_likelihoods),
+        saturated=jnp.sum(drawn.use & saturated(log_likelihoods), dtype=dtype),
+        gradient_norm=jnp.nansum(norms),
+        pairs=jnp.sum(drawn.use, dtype=jnp.int32),
+        rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
+        rejected=drawn.rejected,
+    )
+
+
+def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
+    """Whether F ≥ 1 − `SATURATION`: seen from log F of the positives and log(1 − F) of the rest."""
+    positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
+    full = log_likelihoods >= jnp.log1p(-SATURATION)
+    return jnp.where(positive, full, log_likelihoods <= jnp.log(SATURATION))
