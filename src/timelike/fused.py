@@ -1,11 +1,11 @@
-"""A step on a GPU in three kernels: pairs become gradients, entries of a node find each other, rows move.
+"""A step on a GPU in four kernels: entries of a node find each other, pairs become gradients, rows move.
 
 XLA reads and writes the rows of a batch about ten times between its gather and its scatter, and adds up
 repeated nodes with an atomic addition for every number. Here each row is read once for its pair and once,
-with its optimiser state beside it, to be moved. While gradients are computed, the entries of a batch are
-linked in lists, many and short, those of one node in the same. Then the first of every node gets a list of
-the others, and moves its row by the gradients of all. The kernels are for flat spaces, where a pair is seen
-by its time difference and by the sum of squares of the others.
+with its optimiser state beside it, to be moved. The entries of a batch are linked in lists, many and short,
+those of one node in the same. Then the first of every node gets a list of the others, and moves its row by
+the gradients of all. The kernels are for flat spaces, where a pair is seen by its time difference and by the
+sum of squares of the others.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ NONE, UNLINKED = -1, -2
 #: Numbers that a block of threads holds of a table, and threads in it in units of 32: for every kernel, of
 #: narrow and of wide tables; measured on an H200.
 TILES = {
-    "gradients": {16: (512, 4), 1024: (1024, 2)},
+    "gradients": {1024: (256, 1)},
     "move": {16: (128, 1), 1024: (256, 1)},
 }
-#: Entries that a block of threads follows in their lists, and threads.
-FINDING = 256, 4
+#: Entries that a block of threads links or follows in their lists, and threads in units of 32.
+FINDING = 128, 4
 
 
 def fits(model: Model, dense: bool) -> bool:
@@ -79,10 +79,9 @@ def step(
     NaN where an entry is padding or another one of the same node stands for it.
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
-    log_likelihoods, covectors, links, of_hubs = _gradients(
-        tile("gradients"), model, weights, places, packed, ends
-    )
-    own, others = _find(Tile(1, *FINDING, interpret), len(packed), ends, links)
+    entries = Tile(1, *FINDING, interpret)
+    log_likelihoods, covectors, of_hubs = _gradients(tile("gradients"), model, weights, places, packed, ends)
+    own, others = _find(entries, len(packed), ends, *_link(entries, len(packed), places, ends))
     move = partial(_move, tile("move"), optimizer, settings, state)
     packed, norms = move(packed, own, covectors, others)
     if of_hubs:
@@ -106,28 +105,27 @@ def _gradients(
     places: Int[Array, "places"],
     packed: Packed,
     ends: Nodes,
-) -> tuple[PerPair, Rows, Nodes, list[Array]]:
-    """As `objective.batch_loss` of the rows of `ends`; the entries in lists by their nodes; and sums of hubs.
+) -> tuple[PerPair, Rows, list[Array]]:
+    """As `objective.batch_loss` of the rows of `ends`; and sums of hubs.
 
     Of every pair there is the gradient at its target; that at its source is the opposite.
     """
     count, leaves = ends.shape[0] // 2, jax.tree.leaves(model)
     inputs = [jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]), ends, weights.reshape(-1), packed]
-    changed = [jnp.full(pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)]
+    changed = []
     if places.shape[0]:
         inputs.append(places)
         size = HUBS * COPIES + BUSY
-        changed += [jnp.full(size, len(packed), jnp.int32), jnp.zeros((size, tile.dim), jnp.float32)]
+        changed = [jnp.full(size, len(packed), jnp.int32), jnp.zeros((size, tile.dim), jnp.float32)]
     kernel = partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1])
-    made = [like(ends), like(weights.reshape(-1)), _floats(count, tile.dim)]
-    _, *of_hubs, links, log_likelihoods, covectors = tile.call(kernel, count, inputs, changed, made)
-    return log_likelihoods.reshape(weights.shape), covectors, links, of_hubs
+    made = [like(weights.reshape(-1)), _floats(count, tile.dim)]
+    *of_hubs, log_likelihoods, covectors = tile.call(kernel, count, inputs, changed, made)
+    return log_likelihoods.reshape(weights.shape), covectors, of_hubs
 
 
 def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
     numbers, ends, weights, packed, *places = inputs
-    heads, *of_hubs = changed
-    links, log_likelihoods, covectors = made
+    log_likelihoods, covectors = made
     model = jax.tree.unflatten(structure, [numbers[i] for i in range(structure.num_leaves)])
     count, nodes = weights.shape[0], packed.shape[0]
     pairs, inside = tile.entries(count)
@@ -150,16 +148,11 @@ def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, chang
     _, pull_back, chosen = jax.vjp(loss, time, spaces, has_aux=True)
     by_time, by_spaces = (slope[:, None] for slope in pull_back(jnp.ones_like(time)))
     of_target = jnp.where(tile.axis == 0, by_time, 2 * by_spaces * delta)
-    for sign, entry, node in sides:
-        alone = there
-        if places:
-            hub = _place_of_hub(places[0], node, entry, there, nodes)
-            alone = there & (hub < 0)
-            hubs, sums = of_hubs
-            triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
-            tile.add(sums, hub, sign * of_target, there & (hub >= 0))
-        before = tile.exchange(heads, _list_of(heads, node), entry, alone)
-        triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
+    for sign, entry, node in sides if places else []:
+        hub = _place_of_hub(places[0], node, entry, there, nodes)
+        hubs, sums = changed
+        triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
+        tile.add(sums, hub, sign * of_target, there & (hub >= 0))
     triton.store(log_likelihoods.at[pairs], chosen, mask=inside)
     tile.store(covectors, pairs, of_target, inside)
 
@@ -211,9 +204,28 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
 
-def _find(tile: Tile, nodes: int, ends: Nodes, links: Nodes) -> tuple[Nodes, Nodes]:
+def _link(tile: Tile, nodes: int, places: Int[Array, "places"], ends: Nodes) -> tuple[Nodes, Nodes]:
+    """The entry before every entry in a list, those of one node in the same; and as many empty lists."""
+    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
+    inputs = [ends, places] if places.shape[0] else [ends]
+    _, links, none = tile.call(partial(_link_kernel, nodes), ends.shape[0], inputs, [heads], [like(ends)] * 2)
+    return links, none
+
+
+def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    (ends, *places), (heads,), (links, none) = inputs, changed, made
+    entry, inside = tile.entries(ends.shape[0])
+    node = triton.load(ends.at[entry], mask=inside, other=nodes)
+    alone = node < nodes
+    if places:
+        alone &= _place_of_hub(places[0], node, entry, alone, nodes) < 0
+    before = tile.exchange(heads, _list_of(heads, node), entry, alone)
+    triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
+    triton.store(none.at[entry], jnp.full_like(entry, NONE), mask=inside)
+
+
+def _find(tile: Tile, nodes: int, ends: Nodes, links: Nodes, none: Nodes) -> tuple[Nodes, Nodes]:
     """The node of every entry that is the first of it, else past the last; and lists of the others of it."""
-    none = jnp.full_like(links, NONE)
     others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
     return own, others
 

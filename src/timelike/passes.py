@@ -49,9 +49,32 @@ class Tally(NamedTuple):
     loss: Float[Array, ""]
     saturated: Float[Array, ""]
     gradient_norm: Float[Array, ""]
-    pairs: Int[Array, ""]
     rows: Float[Array, ""]
+    pairs: Int[Array, ""]
     rejected: Int[Array, ""]
+
+    @classmethod
+    def of(
+        cls,
+        weights: Float[Array, "steps pairs batch"],
+        use: Bool[Array, "steps pairs batch"],
+        rejected: Int[Array, ""],
+        log_likelihoods: Float[Array, "steps pairs batch"],
+        norms: Float[Array, "steps rows"],
+    ) -> Tally:
+        """Of some steps; a norm is NaN where there is no row."""
+        return cls(
+            loss=-jnp.sum(weights * log_likelihoods),
+            saturated=jnp.sum(use & saturated(log_likelihoods), dtype=weights.dtype),
+            gradient_norm=jnp.nansum(norms),
+            rows=jnp.sum(~jnp.isnan(norms), dtype=weights.dtype),
+            pairs=jnp.sum(use, dtype=jnp.int32),
+            rejected=rejected,
+        )
+
+    def stacked(self) -> tuple[Float[Array, "4"], Int[Array, "2"]]:
+        """In two arrays: a GPU takes as long to keep a number as to keep a few."""
+        return jnp.stack(self[:4]), jnp.stack(self[4:])
 
 
 #: What steps carry on: tables, optimiser state, learned numbers and scratch space.
@@ -136,14 +159,14 @@ def _sweep_edges(
     if plan.in_one_kernel:
         take_all = in_one_kernel(take_all)
 
-    def block(carry: Carry, number: Array) -> tuple[Carry, Tally]:
+    def block(carry: Carry, number: Array) -> tuple[Carry, tuple[Array, Array]]:
         drawn = lanes.at_once(partial(_draw, plan, table, cut, dtype, number))(key, shuffle)
         batches = drawn.nodes, drawn.weights, drawn.first
         carry, made = lanes.in_turn(take_all)(model, step, carry, batches)
-        return carry, lanes.at_once(_tally)(drawn, *made)
+        return carry, lanes.at_once(lambda *parts: Tally.of(*parts).stacked())(*drawn[2:], *made)
 
     carry, tallies = jax.lax.scan(block, carry, jnp.arange(cut.blocks))
-    return carry, jax.tree.map(partial(jnp.sum, axis=0), tallies)
+    return carry, Tally(*(total for parts in tallies for total in jnp.sum(parts, axis=0).T))
 
 
 def _draw(
@@ -168,18 +191,6 @@ def _take_all(
     if plan.fused:
         take = partial(take_fused_step, plan, model, step, table.places)
     return jax.lax.scan(take, carry, batches, unroll=unroll)
-
-
-def _tally(drawn: Drawn, log_likelihoods: Float[Array, "steps pairs batch"], norms: Array) -> Tally:
-    dtype = drawn.weights.dtype
-    return Tally(
-        loss=-jnp.sum(drawn.weights * log_likelihoods),
-        saturated=jnp.sum(drawn.use & saturated(log_likelihoods), dtype=dtype),
-        gradient_norm=jnp.nansum(norms),
-        pairs=jnp.sum(drawn.use, dtype=jnp.int32),
-        rows=jnp.sum(~jnp.isnan(norms), dtype=dtype),
-        rejected=drawn.rejected,
-    )
 
 
 def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:

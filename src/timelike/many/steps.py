@@ -22,7 +22,7 @@ from timelike.many.shards import SharedEdges
 from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step
-from timelike.passes import Blocks, Tally, saturated
+from timelike.passes import Blocks, Tally
 from timelike.plan import Plan
 from timelike.sampling import draw_examples
 from timelike.shuffle import Shuffle
@@ -100,14 +100,7 @@ def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
         routes = jax.vmap(lambda wanted: Route.of(wanted, ranges, size))(block.wanted)
         take = partial(_step, plan, model, step)
         tables, (log_likelihoods, norms) = jax.lax.scan(take, tables, (routes, block.weights))
-        tally = Tally(
-            loss=-jnp.sum(block.weights * log_likelihoods),
-            saturated=jnp.sum(block.use & saturated(log_likelihoods), dtype=step.learning_rate.dtype),
-            gradient_norm=jnp.nansum(norms),
-            pairs=jnp.sum(block.use, dtype=jnp.int32),
-            rows=jnp.sum(~jnp.isnan(norms), dtype=step.learning_rate.dtype),
-            rejected=jnp.zeros((), jnp.int32),
-        )
+        tally = Tally.of(block.weights, block.use, jnp.zeros((), jnp.int32), log_likelihoods, norms)
         return tables, jax.lax.psum(tally, AXIS)
 
     def program(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
