@@ -28,7 +28,7 @@ from timelike.numerics import difference, log1mexp
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
 from timelike.storage import narrow
-from timelike.tables import BUSY, COPIES, HUBS
+from timelike.tables import BUSY, COPIES, MORE_HUBS
 from timelike.tiles import Tile, like
 
 Nodes = Int[Array, "entries"]
@@ -115,7 +115,7 @@ def _gradients(
     changed = []
     if places.shape[0]:
         inputs.append(places)
-        size = HUBS * COPIES + BUSY
+        size = MORE_HUBS * COPIES + BUSY
         changed = [jnp.full(size, len(packed), jnp.int32), jnp.zeros((size, tile.dim), jnp.float32)]
     kernel = partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1])
     made = [like(weights.reshape(-1)), _floats(count, tile.dim)]
@@ -171,15 +171,15 @@ def _list_of(heads: Any, node: Array) -> Array:
 def _place_of_hub(places: Any, node: Array, entry: Array, there: Array, nodes: int) -> Array:
     """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes."""
     place = triton.load(places.at[node], mask=there, other=0) - nodes
-    return jnp.where((place >= 0) & (place < HUBS * COPIES), place + entry % COPIES, place)
+    return jnp.where((place >= 0) & (place < MORE_HUBS * COPIES), place + entry % COPIES, place)
 
 
 def _sums_of_hubs(hubs: Nodes, sums: Rows) -> tuple[Nodes, Rows]:
     """A hub has many rows of sums: add them up. A hub of which there was no entry is past the last node."""
-    first, rest = (x[: HUBS * COPIES].reshape(HUBS, COPIES, *x.shape[1:]) for x in (hubs, sums))
+    first, rest = (x[: MORE_HUBS * COPIES].reshape(MORE_HUBS, COPIES, *x.shape[1:]) for x in (hubs, sums))
     return (
-        jnp.concatenate([first.min(axis=1), hubs[HUBS * COPIES :]]),
-        jnp.concatenate([rest.sum(axis=1), sums[HUBS * COPIES :]]),
+        jnp.concatenate([first.min(axis=1), hubs[MORE_HUBS * COPIES :]]),
+        jnp.concatenate([rest.sum(axis=1), sums[MORE_HUBS * COPIES :]]),
     )
 
 

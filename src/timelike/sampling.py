@@ -23,6 +23,9 @@ from timelike.tables import meeting_places
 
 Nodes = Int[Array, "*shape"]
 
+#: A loop of so few draws is written out for a GPU, where a turn of a loop takes longer than small work.
+FEW_DRAWS = 4
+
 
 @partial(
     jax.tree_util.register_dataclass,
@@ -120,6 +123,10 @@ class EdgeTable:
         """Random whole numbers in [0, bound)."""
         return below(key, shape, bound)
 
+    def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
+        """Numbers to look up where it is asked for; elsewhere one that is always at hand."""
+        return jnp.where(asked, numbers, 0)
+
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge, by binary search in the source's row; or is taken for one."""
         if self.words.shape[0]:
@@ -190,31 +197,36 @@ def _draw(
 
     def attempt(number: Array, carry: tuple) -> tuple:
         a, b, bad, wasted = carry
-        new_a, new_b = _candidates(jax.random.fold_in(key, number), table, kind, s, t)
+        new_a, new_b = _candidates(jax.random.fold_in(key, number), table, kind, s, t, bad)
         a, b = jnp.where(bad, new_a, a), jnp.where(bad, new_b, b)
-        bad = bad & (table.contains(a, b) | (a == b))
+        bad = bad & (table.contains(table.asking(bad, a), table.asking(bad, b)) | (a == b))
         return a, b, bad, wasted + jnp.sum(bad, dtype=jnp.int32)
 
     start = (s, t, real, jnp.zeros((), jnp.int32))
-    a, b, bad, wasted = jax.lax.fori_loop(0, table.draws, attempt, start)
+    few = table.draws <= FEW_DRAWS and jax.default_backend() != "cpu"
+    a, b, bad, wasted = jax.lax.fori_loop(0, table.draws, attempt, start, unroll=few)
     return a, b, real & ~bad, wasted
 
 
-def _candidates(key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes) -> tuple[Nodes, Nodes]:
+def _candidates(
+    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes, asked: Bool[Array, "*shape"]
+) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
     if kind == "listed":
         entry = table.below(first, s.shape, table.listed_sources.shape[0])
         return at(table.listed_sources, entry), at(table.listed_targets, entry)
     of_source, of_target = ENDS[kind]
-    return _end(first, table, of_source, s, 0), _end(second, table, of_target, t, 1)
+    return _end(first, table, of_source, s, 0, asked), _end(second, table, of_target, t, 1, asked)
 
 
-def _end(key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int) -> Nodes:
-    """One end of every candidate (0: source, 1: target), from where `ENDS` says."""
+def _end(
+    key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int, asked: Bool[Array, "*shape"]
+) -> Nodes:
+    """One end of every candidate that is asked for (0: source, 1: target), from where `ENDS` says."""
     if end == "own":
         return own
     if end == "any":
         return table.below(key, own.shape, table.num_nodes)
     if end == "edge":
-        return table.edges(table.below(key, own.shape, table.num_edges))[side]
+        return table.edges(table.asking(asked, table.below(key, own.shape, table.num_edges)))[side]
     return at(table.inner, table.below(key, own.shape, table.inner.shape[0]))

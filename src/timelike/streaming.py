@@ -72,7 +72,7 @@ class PartTable:
         """How many edges, padding too."""
         return self.sources.shape[0]
 
-    edges, below = EdgeTable.edges, EdgeTable.below
+    edges, below, asking = EdgeTable.edges, EdgeTable.below, EdgeTable.asking
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is taken for an edge."""

@@ -25,9 +25,9 @@ Table = Array
 #: added up: so many nodes of the highest degree are added up in so many rows each.
 HUBS, COPIES = 128, 32
 
-#: The kernels of `timelike.fused` do so for as many further nodes, in one row each: the entries of all others
-#: they find one after the other.
-BUSY = 16384
+#: The kernels of `timelike.fused` have more such nodes, and so many further ones with one row each: they find
+#: the entries of all others one by one.
+MORE_HUBS, BUSY = 512, 32768
 
 #: A node that has more than this many rows of a batch is such a hub.
 CROWD = 64
@@ -154,19 +154,19 @@ def sum_repeated(
     return slots, own, writing.add(jnp.zeros_like(values), first, values)
 
 
-def places_of(degrees: np.ndarray, busy: int = 0) -> np.ndarray:
+def places_of(degrees: np.ndarray, hubs: int = HUBS, busy: int = 0) -> np.ndarray:
     """Where each node is added up: in its own row, or for hubs in rows past the last node.
 
     So many `busy` nodes that come after the hubs have one row there each, after the rows of the hubs.
     """
-    most = np.arange(len(degrees))
-    if len(degrees) > HUBS + busy:  # of equal degrees the first
-        least = np.partition(degrees, len(degrees) - HUBS - busy)[len(degrees) - HUBS - busy]
+    most, count = np.arange(len(degrees)), hubs + busy
+    if len(degrees) > count:  # of equal degrees the first
+        least = np.partition(degrees, len(degrees) - count)[len(degrees) - count]
         above, equal = np.flatnonzero(degrees > least), np.flatnonzero(degrees == least)
-        most = np.sort(np.concatenate([above, equal[: HUBS + busy - len(above)]]))
+        most = np.sort(np.concatenate([above, equal[: count - len(above)]]))
     most = most[np.argsort(-degrees[most], kind="stable")]
     places, rank = np.arange(len(degrees)), np.arange(len(most))
-    places[most] = len(degrees) + np.where(rank < HUBS, COPIES * rank, HUBS * (COPIES - 1) + rank)
+    places[most] = len(degrees) + np.where(rank < hubs, COPIES * rank, hubs * (COPIES - 1) + rank)
     return places
 
 
@@ -176,9 +176,9 @@ def meeting_places(
     """`places_of` if gradients are added up for every node, or if some node has many rows of a step."""
     both = degrees.sum(axis=0)
     crowd = rows_at_once * int(np.max(both, initial=0)) // max(int(both.sum()), 1)
-    return jnp.asarray(
-        places_of(both, 0 if by_node else BUSY) if by_node or crowd > CROWD else np.zeros(0), jnp.int32
-    )
+    if by_node:
+        return jnp.asarray(places_of(both), jnp.int32)
+    return jnp.asarray(places_of(both, MORE_HUBS, BUSY) if crowd > CROWD else np.zeros(0), jnp.int32)
 
 
 def sum_by_node(

@@ -16,10 +16,10 @@ from timelike.optimizers import OPTIMIZERS, Learned, Step
 from timelike.plan import Plan
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
-from timelike.tables import HUBS, places_of
+from timelike.tables import MORE_HUBS, places_of
 from timelike.training import _faster
 
-NODES, BATCH, PAIRS, STEPS = 200, 7, 3, 2
+NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
 MODELS = {
     "minkowski": Model(Minkowski(10), TripleFermiDirac()),
@@ -43,7 +43,7 @@ def degrees():
     """Such that of the nodes of the batch 10 are hubs, 9 are busy and the others are neither."""
     of_nodes = np.zeros(NODES)
     of_nodes[10:19] = 1
-    of_nodes[[*range(10), *range(40, 40 + HUBS - 10)]] = 2
+    of_nodes[[*range(10), *range(40, 40 + MORE_HUBS - 10)]] = 2
     return of_nodes
 
 
@@ -65,7 +65,7 @@ def by_the_engine(model, optimizer, points, state):
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def by_kernels(model, optimizer, hubs, points, state):
-    places = places_of(degrees(), busy=9) if hubs else np.zeros(0)
+    places = places_of(degrees(), MORE_HUBS, busy=9) if hubs else np.zeros(0)
     packed, rest = begun = packing.pack(points, state)
     for _ in range(STEPS):
         packed, rest, likelihoods, norms = fused.step(

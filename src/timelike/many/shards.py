@@ -95,6 +95,10 @@ class SharedEdges:
         counter = jnp.asarray(steps * np.uint32(self.batch)) + self.columns.astype(jnp.uint32)
         return below_at(key, counter, bound)
 
+    def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
+        """All numbers: those of one that is at hand would all be asked of the same shard."""
+        return numbers
+
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge: a binary search in the source's row, where that is."""
 
