@@ -21,13 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
+from timelike.filtered import FilteredEdges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
 from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
 from timelike.shuffle import scramble
 from timelike.storage import STORAGES
-from timelike.streaming import PartTable, Stream
+from timelike.streaming import Stream
 from timelike.training import _initial, make_numbers, prepare
 
 A, AB, ABC = (int(p * 2**32) for p in (0.57, 0.76, 0.95))
@@ -93,7 +94,7 @@ def measure(folder: Path, dim: int, batch: int, epochs: int, seconds: float, tab
 
 def resident(stream: Stream, numbers, state, epoch: float, parts: int) -> dict:  # type: ignore[no-untyped-def]
     """How long the steps of a part take that is in memory, and the share of it in the time of an epoch."""
-    table, took = PartTable(*stream._load(0), **stream._fixed), []
+    table, took = FilteredEdges(*stream._load(0), **stream._fixed), []
     carry = stream._begin(table, state)
     carry = carry if stream.plan.fused else jax.tree.map(jnp.copy, carry)
     for _ in range(4):

@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.graph import DiGraph
 from timelike.negatives import ENDS, Negatives, draws_for
 from timelike.shuffle import at, below
@@ -38,7 +37,6 @@ FEW_DRAWS = 4
         "listed_sources",
         "listed_targets",
         "places",
-        "words",
     ],
     meta_fields=["halvings", "draws"],
 )
@@ -47,9 +45,8 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `words`, if there are any, are
-    a filter (`timelike.bloom`) that saves a search; `halvings` bounds the binary search in a row, and
-    `draws` says how often a negative is drawn before it is given up.
+    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the binary
+    search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
 
     sources: Int[Array, "edges"]
@@ -60,7 +57,6 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Int[Array, "nodes"]
-    words: Words
     halvings: int
     draws: int
 
@@ -71,12 +67,10 @@ class EdgeTable:
         non_edges: np.ndarray | None = None,
         kinds: Negatives | None = None,
         by_node: bool = False,
-        rows_at_once: int = 0,
     ) -> EdgeTable:
         """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
 
-        `by_node` says whether gradients are added up for every node, which needs `places`; so do kernels of
-        our own, which take steps on `rows_at_once`, if some node has many of them. They ask a filter.
+        `by_node` says whether gradients are added up for every node, which needs `places`.
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
@@ -93,8 +87,7 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=meeting_places(both, by_node, rows_at_once),
-            words=_filter(graph) if rows_at_once else jnp.zeros(0, jnp.uint32),
+            places=meeting_places(both, by_node),
             halvings=longest.bit_length(),
             draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
         )
@@ -128,9 +121,7 @@ class EdgeTable:
         return jnp.where(asked, numbers, 0)
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge, by binary search in the source's row; or is taken for one."""
-        if self.words.shape[0]:
-            return has_member(self.words, sources, targets)
+        """Whether each pair is an edge, by binary search in the source's row."""
         return in_row(self.row_starts, self.targets, self.halvings, sources, targets)
 
 
@@ -145,10 +136,6 @@ def in_row(
         right = (low < high) & (at(ends, jnp.minimum(middle, last)) < wanted)
         low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
     return (low < end) & (at(ends, jnp.minimum(low, last)) == wanted)
-
-
-def _filter(graph: DiGraph) -> Words:
-    return add_members(no_members(graph.num_edges), graph.sources, graph.targets)
 
 
 _NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields(Negatives))}

@@ -7,7 +7,6 @@ epoch, and the edges of a part as in `timelike.engine`. With one part it is the 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -16,67 +15,20 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array
 
-from timelike.bloom import Words, add_members, has_member, no_members
+from timelike.bloom import add_members, no_members
 from timelike.engine import Data, Report, State, begin_epoch, compiled, end_epoch
 from timelike.evaluation import LabelledPairs
+from timelike.filtered import FilteredEdges, side_by_side
 from timelike.negatives import draws_for
 from timelike.passes import Carry, Tally, sweep_edges
 from timelike.plan import Numbers, Plan
-from timelike.sampling import EdgeTable, Nodes
 from timelike.shards import EdgeShards
 from timelike.tables import meeting_places
 
 #: Non-edges to validate on are drawn at most this often.
 ROUNDS = 100
-
-
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "sources",
-        "targets",
-        "count",
-        "words",
-        "inner",
-        "places",
-        "weights",
-        "listed_sources",
-        "listed_targets",
-    ],
-    meta_fields=["num_nodes", "draws"],
-)
-@dataclasses.dataclass(frozen=True)
-class PartTable:
-    """A part of the edges on the device, with all that sampling asks of a `sampling.EdgeTable`.
-
-    All parts have the same length: the first `count` edges are its own, the rest repeats them, as padding
-    that is never a positive. Whether a pair is an edge is asked of the filter of all parts.
-    """
-
-    sources: Int[Array, "edges"]
-    targets: Int[Array, "edges"]
-    count: Int[Array, ""]
-    words: Words
-    inner: Int[Array, "inner"]
-    places: Int[Array, "places"]
-    weights: Array
-    listed_sources: Int[Array, "listed"]
-    listed_targets: Int[Array, "listed"]
-    num_nodes: int
-    draws: int
-
-    @property
-    def num_edges(self) -> int:
-        """How many edges, padding too."""
-        return self.sources.shape[0]
-
-    edges, below, asking = EdgeTable.edges, EdgeTable.below, EdgeTable.asking
-
-    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is taken for an edge."""
-        return has_member(self.words, sources, targets)
 
 
 def validation_pairs(shards: EdgeShards, seed: int = 0, ratio: int = 4) -> LabelledPairs | None:
@@ -120,7 +72,7 @@ class Stream:
         sample = shards.part(0)[:, : 1 << 24]
         words = no_members(shards.num_edges)
         for number in range(len(shards.counts)):
-            words = add_members(words, *self._load(number)[:2])
+            words = add_members(words, *self._load(number)[0].T)
         return {
             "words": words,
             "inner": jnp.asarray(inner, jnp.int32),
@@ -132,20 +84,20 @@ class Stream:
             "draws": draws_for(shards.num_nodes, degrees, (sample[0], sample[1]), kinds),
         }
 
-    def _load(self, number: int) -> tuple[Array, Array, Array]:
-        """A part on its way to the device: sources, targets and how many of them are its own."""
+    def _load(self, number: int) -> tuple[Array, Array]:
+        """A part on its way to the device: pairs, and how many of them are its own; the rest repeats them."""
         part = self.shards.part(number)
         ends = (np.resize(end, self._length) if end.size < self._length else end for end in part)
-        sources, targets = (jax.device_put(end) for end in ends)
-        return sources, targets, jnp.asarray(self.shards.counts[number], jnp.int32)
+        pairs = side_by_side(*(jax.device_put(end) for end in ends))
+        return pairs, jnp.asarray(self.shards.counts[number], jnp.int32)
 
-    def _take(self, number: int, following: int) -> PartTable:
+    def _take(self, number: int, following: int) -> FilteredEdges:
         """A part, which may be here already; and have the one that follows it fetched."""
         if self._ahead is None or self._ahead[0] != number:
             self._ahead = number, self._pool.submit(self._load, number)
         found = self._ahead[1].result()
         self._ahead = following, self._pool.submit(self._load, following)
-        return PartTable(*found, **self._fixed)
+        return FilteredEdges(*found, **self._fixed)
 
     def _order(self, seed: int, epoch: int) -> list[int]:
         """In which order an epoch takes the parts."""

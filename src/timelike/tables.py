@@ -171,7 +171,7 @@ def places_of(degrees: np.ndarray, hubs: int = HUBS, busy: int = 0) -> np.ndarra
 
 
 def meeting_places(
-    degrees: Int[np.ndarray, "2 nodes"], by_node: bool, rows_at_once: int
+    degrees: Int[np.ndarray, "2 nodes"], by_node: bool, rows_at_once: int = 0
 ) -> Int[Array, "places"]:
     """`places_of` if gradients are added up for every node, or if some node has many rows of a step."""
     both = degrees.sum(axis=0)

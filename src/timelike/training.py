@@ -22,6 +22,7 @@ from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
 from timelike.evaluation import LabelledPairs
+from timelike.filtered import FilteredEdges
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.plan import Numbers, Plan
@@ -172,9 +173,8 @@ def prepare(
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
     if isinstance(graph, EdgeShards):
         return plan, Data(None, valid, test)
-    rows = plan.rows if plan.fused else 0
-    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense, rows_at_once=rows)
-    return plan, Data(table, valid, test)
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    return plan, Data(FilteredEdges.of(table, graph, plan.rows) if plan.fused else table, valid, test)
 
 
 def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:

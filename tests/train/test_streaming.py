@@ -13,6 +13,7 @@ from graphs import random_graph
 
 import timelike as tl
 from timelike import bloom, streaming
+from timelike.filtered import FilteredEdges
 from timelike.shards import EdgeShards
 
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
@@ -77,8 +78,8 @@ def test_every_edge_is_seen_once_in_an_epoch(in_parts):
     order = stream._order(0, 0)
     assert sorted(order) == [0, 1, 2, 3]
     assert order != stream._order(0, 1) or order != stream._order(0, 2)
-    table = streaming.PartTable(*stream._load(order[0]), **stream._fixed)
-    own = np.stack([table.sources, table.targets])[:, : int(table.count)]
+    table = FilteredEdges(*stream._load(order[0]), **stream._fixed)
+    own = np.asarray(table.pairs)[: int(table.count)].T
     np.testing.assert_array_equal(own, in_parts.part(order[0]))
     assert table.num_edges == max(in_parts.counts)
 

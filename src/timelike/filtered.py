@@ -1,0 +1,97 @@
+"""Training edges behind a filter: for a GPU, and for edges that come in parts.
+
+A memory takes as long for one number at a random place as for two, so both ends of an edge lie side by side;
+and whether a pair is an edge is asked of `timelike.bloom`, in one place instead of many.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from timelike.bloom import Words, add_members, has_member, no_members
+from timelike.graph import DiGraph
+from timelike.sampling import EdgeTable, Nodes
+from timelike.shuffle import at
+from timelike.tables import meeting_places
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "pairs",
+        "count",
+        "weights",
+        "words",
+        "inner",
+        "places",
+        "listed_sources",
+        "listed_targets",
+    ],
+    meta_fields=["num_nodes", "draws"],
+)
+@dataclasses.dataclass(frozen=True)
+class FilteredEdges:
+    """All edges on the device, or a part of them, with all that sampling asks of a `sampling.EdgeTable`.
+
+    All parts have the same length: the first `count` edges are its own, the rest is padding that is never a
+    positive. The filter has the edges of all parts.
+    """
+
+    pairs: Int[Array, "edges 2"]
+    count: Int[Array, ""]
+    weights: Array
+    words: Words
+    inner: Int[Array, "inner"]
+    places: Int[Array, "places"]
+    listed_sources: Int[Array, "listed"]
+    listed_targets: Int[Array, "listed"]
+    num_nodes: int
+    draws: int
+
+    @classmethod
+    def of(cls, table: EdgeTable, graph: DiGraph, rows_at_once: int) -> FilteredEdges:
+        """The edges of a graph that are on the device, for kernels that take steps on so many rows."""
+        degrees = np.stack(
+            [np.bincount(end, minlength=graph.num_nodes) for end in (graph.sources, graph.targets)]
+        )
+        return cls(
+            pairs=side_by_side(table.sources, table.targets),
+            count=jnp.asarray(table.num_edges, jnp.int32),
+            weights=table.weights,
+            words=add_members(no_members(table.num_edges), table.sources, table.targets),
+            inner=table.inner,
+            places=meeting_places(degrees, False, rows_at_once),
+            listed_sources=table.listed_sources,
+            listed_targets=table.listed_targets,
+            num_nodes=table.num_nodes,
+            draws=table.draws,
+        )
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges, padding too."""
+        return self.pairs.shape[0]
+
+    def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+        """Sources, targets and weights of edges by number."""
+        weights = at(self.weights, ids) if self.weights.shape[0] else jnp.ones(())
+        sources, targets = jnp.moveaxis(at(self.pairs, ids), -1, 0)
+        return sources, targets, weights
+
+    below, asking = EdgeTable.below, EdgeTable.asking
+
+    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+        """Whether each pair is taken for an edge."""
+        return has_member(self.words, sources, targets)
+
+
+@jax.jit
+def side_by_side(sources: Int[Array, "edges"], targets: Int[Array, "edges"]) -> Int[Array, "edges 2"]:
+    """Both ends of every edge in a row."""
+    return jnp.stack([sources, targets], axis=1)
