@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from timelike.graph import DiGraph
-from timelike.io.build import Builder, name_labels
+from timelike.io.build import Builder
 from timelike.io.files import File
+from timelike.io.naming import name_labels
 
 RELATIONS = ("is_a", "part_of")
 COMMENT, BRACES_END = re.compile(r"(?<!\\)!"), re.compile(r"\}\s*(!|$)")
