@@ -43,6 +43,22 @@ def test_large_graphs_sort_alike(weighted):
     assert np.array_equal(graph.row_starts, np.searchsorted(keys, 2000 * np.arange(2001)))
 
 
+@pytest.mark.parametrize("nodes", [50, 2**31 - 1])
+@pytest.mark.parametrize("many", [2, 2**20])
+def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
+    monkeypatch.setattr("timelike.sorting.MANY", many)
+    monkeypatch.setattr("timelike.sorting.PIECE", 7)
+    rng = np.random.default_rng(0)
+    s, t = nodes - 1 - rng.integers(0, 9, (2, 400))
+    times, weights = rng.integers(-3, 3, 400), np.arange(1, 401)
+    graph = DiGraph.from_arrays(s, t, nodes, weights=weights, times=times)
+    order = sorted(range(400), key=lambda i: (s[i], t[i], times[i], i))
+    first = list({(s[i], t[i]): i for i in reversed(order)}.values())[::-1]
+    assert graph.pairs.tolist() == np.stack([s, t], axis=1)[first].tolist()
+    assert graph.weights.tolist() == weights[first].tolist()
+    assert graph.times.tolist() == times[first].tolist()
+
+
 TEXTS = ["a", "b", "ß", "node 7", "7", ""]
 
 

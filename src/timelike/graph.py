@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike import sorting
 from timelike.checks import show, whole_number
 from timelike.names import NameColumn, Names, as_names, nearest
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Positions of edges are int32, on the device too.
 MOST_EDGES = 2**31 - 1
-#: Edges handled at a time where a whole array would only be passed through.
-PIECE = 2**17
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,7 +69,8 @@ class DiGraph:
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
             )
         w = None if weights is None else _checked_weights(weights, s.size)
-        s, t, w, when = _sorted_unique(s, t, w, None if times is None else checked_times(times, s.size))
+        when = None if times is None else checked_times(times, s.size)
+        s, t, w, when = sorting.ordered(sorting.keys(s, t), w, when)
         return cls(s, t, n, None if names is None else as_names(names), w, when)
 
     @classmethod
@@ -216,69 +216,6 @@ def checked_times(times: Any, count: int) -> np.ndarray:
     if bad.size:
         raise ValueError(f"times[{bad[0]}] is {array[bad[0]]}; every edge needs a time")
     return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
-
-
-def sorted_unique(s: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Edges by source, then target, once each."""
-    return _sorted_unique(s, t, None, None)[:2]
-
-
-def _sorted_unique(
-    s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Edges by source, then target; of repeated ones the earliest, then the first.
-
-    Without times one 64-bit key per edge is all it sorts.
-    """
-    key = s.astype(np.int64)
-    key <<= 32
-    key |= t.astype(np.int32, copy=False)
-    if times is not None or not np.all(key[:-1] <= key[1:]):
-        key, weights, times = _sort(key, weights, times)
-    first = np.ones(key.size, bool)
-    np.not_equal(key[1:], key[:-1], out=first[1:])
-    if not first.all():
-        weights, times = (None if x is None else x[first] for x in (weights, times))
-    return *_ends(key, first), weights, times
-
-
-def _ends(key: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sources and targets of chosen keys, piece by piece: new memory costs more than the work."""
-    s, t = np.empty((2, np.count_nonzero(chosen)), np.int32)
-    end = 0
-    for i in range(0, key.size, PIECE):
-        part = key[i : i + PIECE][chosen[i : i + PIECE]]
-        start, end = end, end + part.size
-        np.right_shift(part, 32, out=s[start:end], casting="unsafe")
-        t[start:end] = part  # the lower half
-    return s, t
-
-
-def _sort(
-    key: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Keys in order with their weights and times, equal keys by time, then as they came.
-
-    Polars' radix sort halves NumPy's time.
-    """
-    columns = {"key": key, "time": times, "weight": weights}
-    columns = {name: x for name, x in columns.items() if x is not None}
-    if key.size >= 2**20:
-        try:
-            import polars as pl
-        except ImportError:
-            pass
-        else:
-            if len(columns) == 1:
-                return pl.Series(key).sort().to_numpy(), None, None
-            table = pl.DataFrame(columns).sort([*columns][: 1 + (times is not None)], maintain_order=True)
-            found = {name: table[name].to_numpy() for name in columns}
-            return found["key"], found.get("weight"), found.get("time")
-    if len(columns) == 1:
-        return np.sort(key), None, None
-    order = np.argsort(key, kind="stable") if times is None else np.lexsort((times, key))
-    weights, times = (None if x is None else x[order] for x in (weights, times))
-    return key[order], weights, times
 
 
 def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:

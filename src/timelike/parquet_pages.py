@@ -29,7 +29,7 @@ HEADER, LONGEST_HEADER = 2**10, 2**24
 #: Structs and lists within each other; the format has fewer.
 DEEPEST = 20
 #: Fields by their numbers: of the footer, of a part of a column, of the header of a page.
-ROWS, GROUPS, COLUMNS, COLUMN = 3, 4, 1, 3
+ROWS, GROUPS, COLUMNS, COLUMN, GROUP_ROWS = 3, 4, 1, 3, 3
 VALUES, PACKED, DATA, DICTIONARY = 5, 7, 9, 11
 PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS = 2, 3, {5: "data", 7: "dictionary", 8: "data"}
 
@@ -46,8 +46,11 @@ def read_table(file: Path) -> polars.DataFrame:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
-def check_pages(source: Path | bytes) -> None:
-    """Refuse a file whose headers cannot be true, or that is there to fill the memory."""
+def check_pages(source: Path | bytes) -> list[int]:
+    """Refuse a file whose headers cannot be true, or that is there to fill the memory.
+
+    Returns how many rows its groups of rows are said to have.
+    """
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as file:
         size = file.seek(0, os.SEEK_END)
         try:
@@ -58,10 +61,13 @@ def check_pages(source: Path | bytes) -> None:
                 for group in footer[GROUPS]
                 for column in group[COLUMNS]
             )
+            groups = [group[GROUP_ROWS] for group in footer[GROUPS]]
+            _check_values(min(groups, default=0), "rows", size)
         except (IndexError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"its headers are broken: {error!r}") from None
     if unpacked > max(UNPACKED, RATIO * size):
         raise ValueError(f"its {size:,} bytes unpack to over {RATIO} times as many")
+    return groups
 
 
 def _footer(file: IO[bytes], size: int) -> dict[int, Any]:

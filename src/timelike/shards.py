@@ -22,9 +22,10 @@ import numpy as np
 
 from timelike.checks import show, whole_number
 from timelike.files import read_text, replacing_folder
-from timelike.graph import DiGraph, sorted_unique
+from timelike.graph import DiGraph
 from timelike.names import NameColumn, Names, NumberColumn
 from timelike.parquet_pages import read_table
+from timelike.sorting import sorted_unique
 
 HEAD, DEGREES, HELD_OUT = "shards.json", "degrees.npy", "held-out.npy"
 NAMES = ("names.npy", "names.parquet")

@@ -267,19 +267,18 @@ def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
             raise ValueError(f"there is no column id, only {', '.join(table.columns)}")
         if table.height != nodes:
             raise ValueError(f"{table.height} nodes, but {POINTS} has {nodes} points")
-        if table["id"].to_list() != list(range(nodes)):
+        if not np.array_equal(table["id"].to_numpy(), np.arange(nodes)):
             raise ValueError("the ids are not 0, 1, 2, … in this order")
         if "name" not in table.columns:
             return None
-        names = table["name"].to_list()
-        if "kind" in table.columns:
-            names = list(_of_kinds(names, table["kind"].to_list()))
+        kinds = table["kind"] if "kind" in table.columns else None
+        names = tuple(table["name"] if kinds is None else _of_kinds(table["name"], kinds))
         if len(set(names)) != nodes or None in names:
             raise ValueError("some names are missing or occur twice; every node needs its own name")
-    return tuple(names)
+    return names
 
 
-def _of_kinds(names: list[str], kinds: list[str]) -> Iterable[Hashable]:
+def _of_kinds(names: Iterable[str], kinds: Iterable[str]) -> Iterable[Hashable]:
     for name, kind in zip(names, kinds, strict=True):
         if kind not in NAME_KINDS:
             raise ValueError(f"the name {name!r} is of kind {kind!r}; known are {', '.join(NAME_KINDS)}")

@@ -19,7 +19,7 @@ def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -
     """
     import polars as pl
 
-    from timelike.io.build import WHOLE
+    from timelike.io.naming import WHOLE
 
     asked = texts.unique(maintain_order=True)
     whole = asked.str.contains(WHOLE).to_list()

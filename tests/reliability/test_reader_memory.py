@@ -1,6 +1,7 @@
 """Large files, good and broken, take at most twice the memory of what is in them, and a few pieces more."""
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -15,9 +16,11 @@ import writers
 from memory import watch
 
 import timelike as tl
+from timelike.parquet_pages import read_table
 
-#: Bytes of a file, unpacked, and of what reading takes besides: pieces of files, and tables of hashes.
-LARGE, SMALL, SPARE = 24_000_000, 100_000, 96 * 2**20
+#: Bytes of a file, unpacked, and of what reading takes besides, however large it is: pieces of the file, and
+#: what was freed but is kept by an allocator. Names of a model are Python objects.
+LARGE, SMALL, SPARE, SPARE_OF_MODELS = 96_000_000, 100_000, 48 * 2**20, 64 * 2**20
 LINE, NUMBERS = "node{}\tnode{}\t{:.4f}\n", "1{}\t1{}\t{:.4f}\n"
 XML = '<edge source="node{}" target="node{}"><data key="w">{:.4f}</data></edge>\n'
 TERM = "\n[Term]\nid: GO:{0}\nname: term {0}\ndef: " + 300 * "x" + "\nis_a: GO:{1} ! its parent\n"
@@ -57,7 +60,8 @@ def model(path: Path, size: int) -> int:
     names = tuple(f"node{i}" for i in range(len(points)))
     made = tl.Model(tl.manifolds.Minkowski(20), tl.likelihoods.FermiDirac())
     tl.Embedding(made, points, names, {}, {}).save(path)
-    return sum(file.stat().st_size for file in path.iterdir())
+    names = int(read_table(path / "nodes.parquet").estimated_size())
+    return names + (path / "points.safetensors").stat().st_size
 
 
 TEXTS: dict[str, Callable[[int], str]] = {
@@ -120,13 +124,14 @@ def test_twice_the_content_is_enough(name, tmp_path):
     content = make(large, LARGE)
     broken = [damaged(large, rng) for _ in range(2)]
     command = [sys.executable, __file__, small, *broken, large]
-    run = subprocess.run(command, capture_output=True, text=True)
+    paths = {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    run = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **paths})
     assert run.returncode == 0, run.stderr
     peak, said = json.loads(run.stdout)
     assert said.pop() == "taken"
     assert all(line == "taken" or str(path) in line for line, path in zip(said, broken, strict=True))
     print(f"\n{name}: {content / 1e6:.1f} MB, peak {peak / 1e6:.1f} MB")
-    assert peak < 2 * content + SPARE
+    assert peak < 2 * content + (SPARE_OF_MODELS if name == "model" else SPARE)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,19 @@ import numpy as np
 
 from timelike.checks import show
 from timelike.graph import MOST_EDGES, DiGraph
+from timelike.io.edges import EdgeList, Edges
+from timelike.io.naming import WHOLE, name_numbers, name_texts, single, small, whole_numbers
 from timelike.io.numbering import IdNumbering, Numbering
 from timelike.io.summary import ReadSummary
 from timelike.io.times import Clock
-from timelike.names import NameColumn, NameTuple, NumberColumn
+from timelike.names import Names
+from timelike.sorting import ordered
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: Up to here names are Python objects in a tuple, beyond it a column.
-SMALL = 2**17
 #: A file that announces more nodes than this has at most so many for an edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
-WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 
 
 class Builder:
@@ -43,9 +42,8 @@ class Builder:
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | IdNumbering | None = None
-        self._batches: list[Edges] = []
-        self._lonely: list[np.ndarray] = []
-        self._top = 0
+        self._edges = EdgeList()
+        self._texts, self._top = False, 0
 
     def bad(self, where: str, why: str, seen: Any) -> None:
         """Refuse a row, or count it."""
@@ -70,41 +68,51 @@ class Builder:
         """Edges between names, either all text or all whole numbers."""
         import polars as pl
 
-        ids = None if sources.dtype == pl.String else _small(sources, targets)
-        if ids is None or self._numbering is not None:
-            if self._numbering is None:
-                self._start_numbering(sources.dtype)
-            ids = self._numbered(sources, targets)
-        else:
-            self._top = max(self._top, *(int(x.max(initial=0)) for x in ids))
-        self._batches.append(self._kept(*ids, weights, times))
+        self._texts = sources.dtype == pl.String
+        s, t = self._numbers(sources, targets)
+        self._edges.append(s, t, single(weights), times)
+        self.rows += len(s)
 
-    def _start_numbering(self, kind: Any) -> None:
-        """Number listed nodes, and all that has been added as small numbers so far."""
+    def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
+        """Numbers for names: small whole numbers are their own, as long as there is nothing else."""
         import polars as pl
 
-        self._numbering = Numbering() if kind == pl.String else IdNumbering()
-        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
-        if kind != pl.String:
-            listed = pl.Series(np.concatenate([*self._lonely, self._whole_nodes()]), dtype=kind)
-        self._numbering.number([listed])
-        for i, (s, t, weights, times) in enumerate(self._batches):
-            ends = self._numbered(*(pl.Series(x, dtype=kind) for x in (s, t)))
-            self._batches[i] = (*ends, weights, times)
+        if self._texts and not isinstance(self._numbering, Numbering):
+            s, t = whole_numbers(sources), whole_numbers(targets)
+            if s is None or t is None or (not self.rows and self._wrong_node() is not None):
+                self._start_numbering(pl.String)
+            else:
+                sources, targets = s, t
+        if self._numbering is None:
+            small_s, small_t = small(sources), small(targets)
+            if small_s is not None and small_t is not None:
+                self._top = max(self._top, *(int(x.max(initial=0)) for x in (small_s, small_t)))
+                return small_s, small_t
+            self._start_numbering(pl.Int64)
+        return self._numbering.number([sources, targets])  # type: ignore[union-attr]
 
-    def _numbered(self, sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-        s, t = self._numbering.number([sources, targets])  # type: ignore[union-attr]
-        return s, t
+    def _start_numbering(self, kind: Any) -> None:
+        """Number listed nodes, and all that has been added as whole numbers so far."""
+        import polars as pl
+
+        ids = None if self._numbering is None else self._numbering.names()
+        self._numbering = numbering = Numbering() if kind == pl.String else IdNumbering()
+        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
+        numbering.number([listed if kind == pl.String else pl.Series(self._whole_nodes(), dtype=kind)])
+
+        def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+            names = (pl.Series(x, dtype=pl.Int64) if ids is None else ids.gather(x) for x in (s, t))
+            s, t = numbering.number([x.cast(kind) for x in names])
+            return s, t, *rest
+
+        self._edges.change(number)
 
     def _kept(
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
     ) -> Edges:
         """Edges without those that policy leaves out, which are counted; each for the first reason."""
-        self.rows += len(s)
         reasons = {"self_loops": s == t}
         if weights is not None:
-            with np.errstate(over="ignore"):
-                weights = weights.astype(np.float32)
             reasons["missing_weights"] = ~np.isfinite(weights)
             reasons["negative_weights"] = weights < 0
             reasons["zero_weights"] = weights == 0
@@ -114,7 +122,6 @@ class Builder:
             out |= mask
         if not out.any():
             return s, t, weights, times
-        self._lonely += [s[out], t[out]]  # their nodes stay
         weights, times = (None if x is None else x[~out] for x in (weights, times))
         return s[~out], t[~out], weights, times
 
@@ -127,15 +134,22 @@ class Builder:
             raise ValueError(f"{self.source}: there are no edges in it{more}")
         if self._numbering is None and not self._is_dense():
             self._start_numbering(pl.Int64)
-        if self._numbering is None:
-            s, t, *rest = self._joined()
-            s, t, ids = compact(s, t, np.concatenate([*self._lonely, self._whole_nodes()]))
-            return self._graph(s, t, len(ids), name_numbers(ids), *rest)
-        final, rank, count = self.final_names()
-        s, t, *rest = self._joined(rank)
-        return self._graph(s, t, count, final, *rest)
+        names, rank, count = self._compact() if self._numbering is None else self.final_names()
+        self._keep(rank)
+        return self._graph(count, names)
 
-    def final_names(self) -> tuple[NameTuple | NameColumn | None, np.ndarray | None, int]:
+    def _compact(self) -> tuple[Names | None, np.ndarray | None, int]:
+        """`final_names` for numbers that are their own names: small ones, and not negative."""
+        listed = self._whole_nodes()
+        seen = np.zeros(1 + max(self._top, int(listed.max(initial=0))), bool)
+        seen[listed] = True
+        for s, t, *_ in self._edges.pieces():
+            seen[s] = seen[t] = True
+        ids = np.flatnonzero(seen)
+        rank = None if len(ids) == len(seen) else np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return name_numbers(ids), rank, len(ids)
+
+    def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
         """The names of the nodes, what number each becomes (None: its own), and how many they are."""
         import polars as pl
 
@@ -152,26 +166,43 @@ class Builder:
 
     def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
         """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
-        if self._numbering is None:
+        if not self.rows:
             return self.finish()
         if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
             raise ValueError(
                 f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; so many nodes without an edge are "
                 "there to fill the memory"
             )
-        names = self._numbering.names()
-        wrong = names.filter(~names.str.contains(WHOLE))
-        if len(wrong):
+        if isinstance(self._numbering, Numbering):
+            names = self._numbering.names()
+            wrong = names.filter(~names.str.contains(WHOLE))
             raise ValueError(f"{self.source}: {show(wrong[0])} is no whole number; nodes of this format are")
-        ids = names.cast(int).to_numpy() - first
-        self._check_range(ids, nodes, first)
-        s, t, weights, _ = self._joined()
-        s, t = ids[s], ids[t]
+        ids = None if self._numbering is None else self._numbering.names().to_numpy()
+        self._numbering = None
+
+        def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+            pairs = np.stack([s, t], axis=1)
+            pairs = (pairs if ids is None else ids[pairs]) - first
+            self._check_range(pairs.reshape(-1), nodes, first)
+            return pairs[:, 0], pairs[:, 1], *rest
+
+        self._edges.change(number)
+        self._keep()
         if mirrored:
             self.remarks.append("a symmetric matrix: every entry is an edge both ways")
-            s, t = np.concatenate([s, t]), np.concatenate([t, s])
-            weights = None if weights is None else np.concatenate([weights, weights])
-        return self._graph(s, t, nodes, None, weights)
+            self._edges.mirror()
+        return self._graph(nodes, None)
+
+    def _keep(self, rank: np.ndarray | None = None) -> None:
+        """Leave out what policy leaves out, and give nodes the numbers that `rank` says."""
+        with ThreadPoolExecutor(2) as pool:
+
+            def keep(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+                if rank is not None:
+                    s, t = pool.map(lambda end: rank.take(end, mode="clip"), (s, t))
+                return self._kept(s, t, *rest)
+
+            self._edges.change(keep)
 
     def numbered(
         self,
@@ -185,8 +216,9 @@ class Builder:
         """The graph of an object whose nodes have numbers already, 0 … `nodes` − 1."""
         for end in (s, t):
             self._check_range(end, nodes, 0, names)
-        s, t, weights, times = self._kept(s, t, weights, times)
-        return self._graph(s, t, nodes, names, weights, times)
+        self.rows += len(s)
+        s, t, weights, times = self._kept(s, t, single(weights), times)
+        return self._noted(DiGraph.from_arrays(s, t, nodes, names, weights, times), len(s))
 
     def _check_range(
         self, ids: np.ndarray, nodes: int, first: int, names: Sequence[Hashable] | None = None
@@ -199,38 +231,23 @@ class Builder:
                 f"{self.source}: there is a node {wrong[0] + first}; allowed: {first} to {nodes - 1 + first}"
             )
 
-    def _graph(
-        self,
-        s: np.ndarray,
-        t: np.ndarray,
-        nodes: int,
-        names: Any,
-        weights: np.ndarray | None,
-        times: np.ndarray | None = None,
-    ) -> DiGraph:
-        """The graph with its notes, if it has any edge."""
-        graph = DiGraph.from_arrays(s, t, nodes, names, weights, times)
-        counts = {**self._left_out, "duplicates": len(s) - graph.num_edges, "bad_rows": self.bad_rows}
-        kept = "first" if times is None else "earliest"
+    def _graph(self, nodes: int, names: Names | None) -> DiGraph:
+        """The graph of the edges that are kept."""
+        count = len(self._edges)
+        if count > MOST_EDGES:
+            raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
+        s, t, weights, times = ordered(*self._edges.taken())
+        return self._noted(DiGraph(s, t, nodes, names, weights, times), count)
+
+    def _noted(self, graph: DiGraph, count: int) -> DiGraph:
+        """The graph of so many edges with its notes, if it has any edge."""
+        counts = {**self._left_out, "duplicates": count - graph.num_edges, "bad_rows": self.bad_rows}
+        kept = "first" if graph.times is None else "earliest"
         notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
         if not graph.num_edges:
             why = "; ".join(notes.lines()) or "there are none in it"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
         return dataclasses.replace(graph, notes=notes)
-
-    def _joined(self, rank: np.ndarray | None = None) -> Edges:
-        """All batches as one, with the ranks of nodes for their numbers if these are given.
-
-        Those of one end are let go before those of the next are joined.
-        """
-        batches, self._batches = self._batches, []
-        if sum(len(batch[0]) for batch in batches) > MOST_EDGES:
-            raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
-        columns = [list(column) for column in zip(*batches, strict=True)]
-        del batches
-        s, t = (_take(rank, columns.pop(0)) for _ in range(2))
-        weights, times = (None if column[0] is None else np.concatenate(column) for column in columns)
-        return s, t, weights, times
 
     def _is_dense(self) -> bool:
         """Whether a table with a row for every small id is worth its memory."""
@@ -244,67 +261,17 @@ class Builder:
 
         if self.nodes is None:
             return np.zeros(0, np.int32)
+        wrong = self._wrong_node()
+        if wrong is not None:
+            raise ValueError(f"nodes: {show(wrong)} is no whole number, but the nodes of {self.source} are")
+        return self.nodes.cast(pl.String).cast(int).to_numpy()
+
+    def _wrong_node(self) -> str | None:
+        """The first listed node that is no whole number."""
+        import polars as pl
+
+        if self.nodes is None:
+            return None
         texts = self.nodes.cast(pl.String)
         wrong = texts.filter(~texts.str.contains(WHOLE))
-        if len(wrong):
-            raise ValueError(
-                f"nodes: {show(wrong[0])} is no whole number, but the nodes of {self.source} are"
-            )
-        return texts.cast(int).to_numpy()
-
-
-def compact(s: np.ndarray, t: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ends numbered by the rank of their id, and the ids of all in ascending order; ids are small and ≥ 0."""
-    parts = (s, t, nodes)
-    seen = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), bool)
-    for part in parts:
-        seen[part] = True
-    ids = np.flatnonzero(seen)
-    if len(ids) == len(seen):
-        return s, t, ids
-    rank = np.cumsum(seen, dtype=np.int32) - np.int32(1)
-    return rank[s], rank[t], ids
-
-
-def name_numbers(ids: np.ndarray) -> NameTuple | NumberColumn | None:
-    """Names for nodes whose ids are these, in ascending order; none if the ids are 0 … n − 1."""
-    if ids[0] == 0 and ids[-1] == len(ids) - 1:
-        return None
-    return NameTuple(ids.tolist()) if len(ids) <= SMALL else NumberColumn(ids)
-
-
-def name_texts(names: pl.Series) -> NameTuple | NameColumn:
-    """Names that are texts."""
-    return NameTuple(names.to_list()) if len(names) <= SMALL else NameColumn(names)
-
-
-def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """id → name: the label where it is the only one like it, else the label with the id."""
-    seen = Counter(labels.values())
-    names = {key: x if x and seen[x] == 1 else f"{x} ({key})".strip() for key, x in labels.items()}
-    if len(set(names.values())) != len(names):
-        raise ValueError("labels: two nodes have the same label; leave labels away")
-    return names
-
-
-def _take(values: np.ndarray | None, parts: Sequence[np.ndarray]) -> np.ndarray:
-    """All parts as one; the values at these places, if there are any."""
-    if values is None:
-        return np.concatenate(parts)
-    found = np.empty(sum(map(len, parts)), values.dtype)
-    ends = np.cumsum([len(part) for part in parts])
-
-    def fill(i: int) -> None:
-        values.take(parts[i], mode="clip", out=found[ends[i] - len(parts[i]) : ends[i]])
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(fill, range(len(parts))))
-    return found
-
-
-def _small(sources: pl.Series, targets: pl.Series) -> tuple[np.ndarray, np.ndarray] | None:
-    """Ids in 32 bits, or None if they do not fit or are negative."""
-    ends = sources.to_numpy(), targets.to_numpy()
-    if any(x.size and (x.min() < 0 or x.max() >= 2**31) for x in ends):
-        return None
-    return ends[0].astype(np.int32), ends[1].astype(np.int32)
+        return wrong[0] if len(wrong) else None

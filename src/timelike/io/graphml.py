@@ -11,9 +11,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from timelike.graph import DiGraph
-from timelike.io.build import Builder, name_labels
+from timelike.io.build import Builder
 from timelike.io.files import File
 from timelike.io.layout import MISSING
+from timelike.io.naming import name_labels
 from timelike.io.times import NUMBER, Time
 
 #: Elements within elements, such as graphs within nodes.

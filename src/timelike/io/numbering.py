@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 #: Names looked up together: so few that the arrays of one step stay in the cache.
-STEP = 2**17
+STEP = 2**16
 
 
 class Numbering:

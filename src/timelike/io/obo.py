@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from timelike.graph import DiGraph
-from timelike.io.build import Builder, name_labels
+from timelike.io.build import Builder
 from timelike.io.files import File
+from timelike.io.naming import name_labels
 
 RELATIONS = ("is_a", "part_of")
 COMMENT, BRACES_END = re.compile(r"(?<!\\)!"), re.compile(r"\}\s*(!|$)")
@@ -35,26 +36,28 @@ def read(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, lab
     import polars as pl
 
     terms = {term.id: term for term in _terms(file, builder, frozenset(relations)) if term.id}
-    live = {key: term for key, term in terms.items() if not term.obsolete}
-    if not live:
+    obsolete = {key for key, term in terms.items() if term.obsolete}
+    for key in obsolete:
+        del terms[key]
+    if not terms:
         raise ValueError(f"{file.name}: there are no [Term] stanzas with an id in it")
-    if gone := len(terms) - len(live):
-        builder.remarks.append(f"{gone:,} obsolete terms left out")
-    edges, outside = [], 0
-    for key, term in live.items():
+    if obsolete:
+        builder.remarks.append(f"{len(obsolete):,} obsolete terms left out")
+    called = name_labels({key: term.name for key, term in terms.items()}) if labels else None
+    sources, targets, outside = list[str](), list[str](), 0
+    for key, term in terms.items():
         for line, parent in term.parents:
-            if parent in live:
-                edges.append((key, parent))
-            elif parent in terms:
+            if parent in terms:
+                sources.append(called[key] if called else key)
+                targets.append(called[parent] if called else parent)
+            elif parent in obsolete:
                 outside += 1
             else:
                 builder.bad(f"line {line}", "the parent is no term of this file", parent)
     if outside:
         builder.remarks.append(f"{outside:,} edges to obsolete terms left out")
-    called = name_labels({k: x.name for k, x in live.items()}) if labels else {key: key for key in live}
-    builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
-    ends = [pl.Series([called[edge[i]] for edge in edges], dtype=pl.String) for i in (0, 1)]
-    builder.add(ends[0], ends[1])
+    builder.list_nodes(pl.Series([*(called.values() if called else terms)], dtype=pl.String))
+    builder.add(pl.Series(sources, dtype=pl.String), pl.Series(targets, dtype=pl.String))
     return builder.finish()
 
 

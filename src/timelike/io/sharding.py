@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import whole_number
-from timelike.graph import DiGraph, sorted_unique
+from timelike.graph import DiGraph
 from timelike.io import parquet, text
 from timelike.io.build import Builder
 from timelike.io.files import File
 from timelike.io.formats import find
 from timelike.shards import MOST_HELD_OUT, write_parts
+from timelike.sorting import sorted_unique
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +50,9 @@ class _Spilling(Builder):
             sources, targets = sources.cast(pl.Int64), targets.cast(pl.Int64)
         if self._numbering is None:
             self._start_numbering(sources.dtype)
-        s, t, *_ = self._kept(*self._numbered(sources, targets), None, None)
+        self.rows += len(sources)
+        s, t = self._numbering.number([sources, targets])  # type: ignore[union-attr]
+        s, t, *_ = self._kept(s, t, None, None)
         part = part_of(s, t, len(self._files))
         order = np.argsort(part, kind="stable")
         pairs = np.stack([s, t], axis=1)[order]
