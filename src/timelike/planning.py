@@ -33,6 +33,8 @@ MOST = 2**31 - 1
 PAIRS_PER_BLOCK = 1 << 16
 #: The most processes that are tried.
 MOST_PROCESSES = 1 << 16
+#: GiB of each process, where it is not said.
+MEMORY = {"cpu": 16.0, "h200": 139.0}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,13 +156,15 @@ def plan(
     processes: int | None = None,
     *,
     device: str = "cpu",
-    memory: float = 16.0,
+    memory: float | None = None,
     network: float = 10.0,
 ) -> dict[str, Any]:
     """Memory, time and network of a run as plain values.
 
-    `processes`: None for as few as have enough memory, of `memory` GiB each; `network` is in Gbit/s each.
+    `processes`: None for as few as have enough memory, of `memory` GiB each (None: of such a device);
+    `network` is in Gbit/s each.
     """
+    memory = MEMORY.get(device, 16.0) if memory is None else memory
     for name, value in (("memory", memory), ("network", network)):
         positive_number(name, value)
     if processes is None:

@@ -77,3 +77,11 @@ def test_what_there_is_none_of_is_one_line(name, value, capsys):
     with pytest.raises(SystemExit):
         main(["plan", "--nodes", "9", "--edges", "9", f"--{name}={value}"])
     assert f"--{name} is {float(value)}; it must be a finite number > 0" in capsys.readouterr().err
+
+
+def test_a_device_has_its_own_memory():
+    friendster = Work(nodes=65_600_000, edges=1_811_939_328, ambient=32)
+    assert plan(friendster, device="h200")["processes"] == 1
+    assert plan(friendster, device="h200", memory=16)["processes"] == 4
+    with pytest.raises(ValueError, match="device is 'abacus'; it must be one of cpu, h200"):
+        plan(friendster, device="abacus")

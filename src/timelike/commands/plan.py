@@ -17,7 +17,7 @@ Size = Annotated[float, tyro.conf.arg(metavar="N")]
 class Plan:
     """Say how much memory, time and network a run will take, and how many processes it needs.
 
-    Example: timelike plan --nodes 1e9 --edges 1e11 --dim 32 --device h200 --memory 139 --network 400
+    Example: timelike plan --nodes 1e9 --edges 1e11 --dim 32 --device h200 --network 400
     """
 
     nodes: Size
@@ -53,8 +53,8 @@ class Plan:
     device: Literal["cpu", "h200"] = "cpu"
     """What each process runs on, of those that were measured."""
 
-    memory: Annotated[float, tyro.conf.arg(metavar="GiB")] = 16.0
-    """Memory of each process."""
+    memory: Annotated[float | None, tyro.conf.arg(metavar="GiB", help_behavior_hint="")] = None
+    """Memory of each process; if not given, 16 on a cpu and 139 on an h200."""
 
     network: Annotated[float, tyro.conf.arg(metavar="GBIT/S")] = 10.0
     """Bandwidth of each process."""
