@@ -128,14 +128,13 @@ class EdgeTable:
 def in_row(
     row_starts: Array, ends: Array, halvings: int, rows: Nodes, wanted: Nodes
 ) -> Bool[Array, "*shape"]:
-    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings of the row."""
-    low, end = at(row_starts, rows), at(row_starts, rows + 1)
-    high, last = end, ends.shape[0] - 1
-    for _ in range(halvings):
-        middle = low + (high - low) // 2
-        right = (low < high) & (at(ends, jnp.minimum(middle, last)) < wanted)
-        low, high = jnp.where(right, middle + 1, low), jnp.where(right, high, jnp.minimum(middle, high))
-    return (low < end) & (at(ends, jnp.minimum(low, last)) == wanted)
+    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place."""
+    place, end, last = at(row_starts, rows), at(row_starts, rows + 1), ends.shape[0] - 1
+    for bit in reversed(range(halvings)):
+        after = place + (1 << bit)
+        right = (after <= end) & (at(ends, jnp.minimum(after - 1, last)) < wanted)
+        place = jnp.where(right, after, place)
+    return (place < end) & (at(ends, jnp.minimum(place, last)) == wanted)
 
 
 _NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields(Negatives))}
