@@ -27,6 +27,7 @@ from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
 from timelike.files import check_header, check_length, read_text, reading_folder, replacing_folder
+from timelike.io.naming import as_names
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.parquet_pages import read_table
@@ -260,7 +261,7 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | Non
     return points, others, {name.removeprefix("history."): x for name, x in tensors.items()}
 
 
-def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
+def _read_names(file: Path, nodes: int) -> Sequence[Hashable] | None:
     with blaming(file):
         table = read_table(file)
         if "id" not in table.columns:
@@ -271,9 +272,10 @@ def _read_names(file: Path, nodes: int) -> tuple[Hashable, ...] | None:
             raise ValueError("the ids are not 0, 1, 2, … in this order")
         if "name" not in table.columns:
             return None
-        kinds = table["kind"] if "kind" in table.columns else None
-        names = tuple(table["name"] if kinds is None else _of_kinds(table["name"], kinds))
-        if len(set(names)) != nodes or None in names:
+        column = table["name"]
+        names = tuple(_of_kinds(column, table["kind"])) if "kind" in table.columns else as_names(column)
+        different = len(set(names)) if isinstance(names, tuple) else column.n_unique()
+        if different != nodes or column.null_count():
             raise ValueError("some names are missing or occur twice; every node needs its own name")
     return names
 

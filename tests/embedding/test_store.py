@@ -15,8 +15,10 @@ from safetensors.numpy import load_file, save_file
 import timelike as tl
 from timelike import Embedding, Model, store
 from timelike.calibration import Calibration
+from timelike.io import naming
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
+from timelike.names import NameColumn, NumberColumn
 
 FIXTURE = Path(__file__).parent / "model-schema-1"
 HISTORY = {"loss": np.array([3.5, 2.25], np.float32), "rejected": np.array([1, 0], np.int32)}
@@ -98,6 +100,25 @@ def test_names_keep_their_kind(names, tmp_path):
     if names is not None:
         plain = [name.item() if isinstance(name, np.generic) else name for name in names]
         assert [type(name) for name in found] == [type(name) for name in plain]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [(("b", "a", "Ω", ""), NameColumn), ((-3, 0, 5, 2**60), NumberColumn), ((5, -3, 0, 1), tuple)],
+    ids=str,
+)
+def test_many_names_stay_a_column(names, kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(naming, "SMALL", 3)
+    made = make(nodes=4, names=names)
+    made.save(tmp_path / "model")
+    found = Embedding.load(tmp_path / "model")
+    assert type(found.names) is kind
+    assert_equal(found, made)
+    assert found.top_targets(names[2], 2) == made.top_targets(names[2], 2)
+    twice = pl.read_parquet(tmp_path / "model" / "nodes.parquet").with_columns(name=pl.lit(names[0]))
+    twice.write_parquet(tmp_path / "model" / "nodes.parquet")
+    with pytest.raises(ValueError, match="some names are missing or occur twice"):
+        Embedding.load(tmp_path / "model")
 
 
 def test_calibration_and_odd_settings_come_back(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,17 @@ def name_numbers(ids: np.ndarray) -> NameTuple | NumberColumn | None:
 def name_texts(names: pl.Series) -> NameTuple | NameColumn:
     """Names that are texts."""
     return NameTuple(names.to_list()) if len(names) <= SMALL else NameColumn(names)
+
+
+def as_names(column: pl.Series) -> Sequence[Hashable]:
+    """Names of any kind, as they were kept: many texts, or numbers in ascending order, stay a column."""
+    import polars as pl
+
+    if len(column) > SMALL and column.dtype == pl.String:
+        return NameColumn(column)
+    if len(column) > SMALL and column.dtype.is_integer() and column.is_sorted():
+        return NumberColumn(column.to_numpy())
+    return tuple(column)
 
 
 def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
