@@ -81,6 +81,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["datasets", "export", "cycle:5", "--out", "x.jpg"], "--out is x.jpg; its ending must be"),
         (["--print-completion", "powershell"], "powershell"),
         (["fit"], "fit needs EDGES and --out MODEL"),
+        (["fit", "e", "model"], "fit needs --out MODEL (timelike fit --help"),
         (["fit", "e", "--out", "m", "--dim", "x"], "--dim is 'x'; it must be a whole number"),
         (
             ["fit", "e", "--out", "m", "--likelihood", "x"],

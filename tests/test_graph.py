@@ -59,6 +59,13 @@ def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
     assert graph.times.tolist() == times[first].tolist()
 
 
+def test_the_largest_number_of_a_node():
+    most = 2**31 - 2
+    assert DiGraph.from_arrays([0, most], [most, 0]).pairs.tolist() == [[0, most], [most, 0]]
+    with pytest.raises(ValueError, match=f"from 0 to {most + 1}; allowed: 0 to {most}"):
+        DiGraph.from_arrays([0], [most + 1])
+
+
 TEXTS = ["a", "b", "ß", "node 7", "7", ""]
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from timelike import read
 from timelike.parquet_pages import check_pages, read_table
 
 ROWS = 3000
@@ -59,3 +60,19 @@ def test_every_cut_is_refused_or_read(tmp_path):
     for at in range(len(data) - 8 - footer, len(data) - 8, 5):
         with contextlib.suppress(ValueError):
             check_pages(data[:at] + b"\xff" + data[at + 1 :])
+
+
+@pytest.mark.parametrize("said", [b"\xfe" + 7 * b"\xff" + b"\x0f", b"\x88\x27", b"\x01"])  # 2⁵⁹ − 1, 2500, −1
+def test_rows_of_groups_that_cannot_be_true_are_refused(tmp_path, said):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"source": range(2000), "target": range(2000)}).write_parquet(path, row_group_size=1000)
+    data = path.read_bytes()
+    assert check_pages(data) == [1000, 1000]
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    pages, footer = data[:start], data[start:-8]
+    thousand = b"\x16\xd0\x0f"  # a whole number in the field that follows
+    at = footer.rindex(thousand)
+    footer = footer[:at] + b"\x16" + said + footer[at + len(thousand) :]
+    path.write_bytes(pages + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(ValueError, match=r"2,000 rows, but .* in its groups of rows"):
+        read(path)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from timelike.describe import Description
     from timelike.io.summary import ReadSummary
 
-#: Positions of edges are int32, on the device too.
-MOST_EDGES = 2**31 - 1
+#: Positions of edges and numbers of nodes are int32, on the device too.
+MOST_EDGES = MOST_NODES = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,9 +64,10 @@ class DiGraph:
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
         n = n if names is None else _count_names(names, num_nodes)
-        if s.size and (min(s.min(), t.min()) < 0 or top > min(n, 2**31 - 1)):
+        if s.size and (min(s.min(), t.min()) < 0 or top > min(n, MOST_NODES)):
             raise ValueError(
-                f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to {n - 1}"
+                f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to "
+                f"{min(n, MOST_NODES) - 1}"
             )
         w = None if weights is None else _checked_weights(weights, s.size)
         when = None if times is None else checked_times(times, s.size)

@@ -62,7 +62,8 @@ def check_pages(source: Path | bytes) -> list[int]:
                 for column in group[COLUMNS]
             )
             groups = [group[GROUP_ROWS] for group in footer[GROUPS]]
-            _check_values(min(groups, default=0), "rows", size)
+            if min(groups, default=0) < 0 or sum(groups) != footer.get(ROWS, 0):
+                raise ValueError(f"{footer.get(ROWS, 0):,} rows, but {sum(groups):,} in its groups of rows")
         except (IndexError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"its headers are broken: {error!r}") from None
     if unpacked > max(UNPACKED, RATIO * size):

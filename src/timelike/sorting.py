@@ -12,7 +12,8 @@ PIECE = 2**17
 #: From here on polars' sort, in several threads, halves NumPy's time.
 MANY = 2**20
 
-Ordered = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
+#: Sources, targets, weights and times.
+Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 
 
 def keys(s: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -33,7 +34,7 @@ def sorted_unique(s: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return ordered(keys(s, t))[:2]
 
 
-def ordered(key: np.ndarray, weights: np.ndarray | None = None, times: np.ndarray | None = None) -> Ordered:
+def ordered(key: np.ndarray, weights: np.ndarray | None = None, times: np.ndarray | None = None) -> Edges:
     """Sources, targets, weights and times; of repeated edges the earliest, then the first. Uses `key` up."""
     order = None
     if weights is None and times is None:

@@ -53,6 +53,17 @@ def sources(folder) -> list[tuple]:
     ]
 
 
+def test_decimals_are_times_like_other_numbers(tmp_path):
+    decimals = FRAME.with_columns(
+        pl.col("year").cast(pl.Decimal(8, 2)) + pl.lit("0.25").cast(pl.Decimal(8, 2))
+    )
+    decimals.write_parquet(tmp_path / "e.parquet")
+    for source in (decimals, tmp_path / "e.parquet"):
+        graph = read(source, time="year")
+        assert graph.times.dtype == np.float64
+        assert seen(graph) == {edge: year + 0.25 for edge, year in EARLIEST.items()}
+
+
 def test_every_source_with_columns_or_attributes(tmp_path):
     for source in sources(tmp_path):
         assert seen(read(source, time="year")) == EARLIEST

@@ -49,7 +49,8 @@ def _value(option: str, errors: str, kind: str) -> str:
 
 def _missing(command: str, options: str, help: str) -> str:
     needed = [
-        re.match(r"--\S+ \S+|\S+", part.strip()) for part in options.replace("(required)", "\n").splitlines()
+        re.match(r"--\S+ \S+|\w\S*", part.strip())
+        for part in options.replace("(required)", "\n").splitlines()
     ]
     names = " and ".join(found[0] for found in needed if found)
     return f"{command} needs {names} ({help} explains)"

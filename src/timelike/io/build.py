@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike.checks import show
-from timelike.graph import MOST_EDGES, DiGraph
-from timelike.io.edges import EdgeList, Edges
+from timelike.graph import MOST_EDGES, MOST_NODES, DiGraph
+from timelike.io.edges import EdgeList
 from timelike.io.naming import WHOLE, name_numbers, name_texts, single, small, whole_numbers
 from timelike.io.numbering import IdNumbering, Numbering
 from timelike.io.summary import ReadSummary
 from timelike.io.times import Clock
 from timelike.names import Names
-from timelike.sorting import ordered
+from timelike.sorting import Edges, ordered
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ class Builder:
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | IdNumbering | None = None
         self._edges = EdgeList()
-        self._texts, self._top = False, 0
+        self._top = 0
 
     def bad(self, where: str, why: str, seen: Any) -> None:
         """Refuse a row, or count it."""
@@ -66,9 +66,6 @@ class Builder:
         times: np.ndarray | None = None,
     ) -> None:
         """Edges between names, either all text or all whole numbers."""
-        import polars as pl
-
-        self._texts = sources.dtype == pl.String
         s, t = self._numbers(sources, targets)
         self._edges.append(s, t, single(weights), times)
         self.rows += len(s)
@@ -77,7 +74,7 @@ class Builder:
         """Numbers for names: small whole numbers are their own, as long as there is nothing else."""
         import polars as pl
 
-        if self._texts and not isinstance(self._numbering, Numbering):
+        if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
             s, t = whole_numbers(sources), whole_numbers(targets)
             if s is None or t is None or (not self.rows and self._wrong_node() is not None):
                 self._start_numbering(pl.String)
@@ -236,6 +233,8 @@ class Builder:
         count = len(self._edges)
         if count > MOST_EDGES:
             raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
+        if nodes > MOST_NODES:
+            raise ValueError(f"{self.source}: {nodes:,} nodes; at most {MOST_NODES:,} are possible")
         s, t, weights, times = ordered(*self._edges.taken())
         return self._noted(DiGraph(s, t, nodes, names, weights, times), count)
 

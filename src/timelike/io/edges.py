@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from timelike.sorting import PIECE, ends, keys
+from timelike.sorting import PIECE, Edges, ends, keys
 
-Edges = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]
 #: Bytes that a column begins with. So large a one has pages of its own: they are in use from when they are
 #: first written to until the column is let go.
 FIRST = 2**25

@@ -78,6 +78,7 @@ class Clock:
 
         kind = column.dtype
         if kind.is_numeric() or kind == pl.Null:
+            column = column.cast(pl.Float64) if kind.is_decimal() else column  # NumPy has no decimals
             good = column.cast(pl.Float64).is_finite().fill_null(False)
             return column.fill_null(0).to_numpy(), good.to_numpy()
         if kind in (pl.Date, pl.Datetime):
