@@ -128,8 +128,12 @@ class EdgeTable:
 def in_row(
     row_starts: Array, ends: Array, halvings: int, rows: Nodes, wanted: Nodes
 ) -> Bool[Array, "*shape"]:
-    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place."""
-    place, end, last = at(row_starts, rows), at(row_starts, rows + 1), ends.shape[0] - 1
+    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place.
+
+    Places have no sign: those looked at may be past 2³¹, though no edge is.
+    """
+    place, end = (at(row_starts, row).astype(jnp.uint32) for row in (rows, rows + 1))
+    last = ends.shape[0] - 1
     for bit in reversed(range(halvings)):
         after = place + (1 << bit)
         right = (after <= end) & (at(ends, jnp.minimum(after - 1, last)) < wanted)

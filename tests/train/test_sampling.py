@@ -101,6 +101,13 @@ def test_contains_in_rows_of_every_length(size):
     np.testing.assert_array_equal(found, t % 2 == 1)
 
 
+def test_the_last_of_as_many_edges_as_there_may_be():
+    """Beside a row of 2³⁰; what is past the end of this short array reads as its last number."""
+    starts, ends = jnp.asarray([2**31 - 4, 2**31 - 1], jnp.int32), jnp.asarray([1, 5], jnp.int32)
+    found = sampling.in_row(starts, ends, 30, jnp.zeros(4, jnp.int32), jnp.asarray([1, 4, 5, 6]))
+    np.testing.assert_array_equal(found, [False, False, True, False])
+
+
 # Negatives
 
 
