@@ -74,11 +74,9 @@ class EdgeTable:
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
-        degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
-        longest = int(np.max(degrees, initial=0))
-        inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
-        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
-        both = np.stack([degrees, entering])
+        degrees, kinds = degrees_of(graph), kinds or Negatives()
+        longest = int(np.max(degrees[0], initial=0))
+        inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
@@ -87,9 +85,9 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=meeting_places(both, by_node),
+            places=meeting_places(degrees, by_node),
             halvings=longest.bit_length(),
-            draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
+            draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds),
         )
 
     @property
@@ -123,6 +121,11 @@ class EdgeTable:
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge, by binary search in the source's row."""
         return in_row(self.row_starts, self.targets, self.halvings, sources, targets)
+
+
+def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
+    """How many edges leave every node, and how many enter it."""
+    return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
 
 
 def in_row(
