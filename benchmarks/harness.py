@@ -134,11 +134,10 @@ class Epochs:
         config = Config(**{"learning_rate": 0.01, **settings})
         plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)
         numbers = make_numbers(model, config)
-        start, program = (
-            jax.jit(partial(init_state, plan, num_nodes=graph.num_nodes)),
-            compiled(partial(run_epoch, plan)),
-        )
-        if seeds is not None:
+        if seeds is None:
+            start = jax.jit(partial(init_state, plan, num_nodes=graph.num_nodes))
+            program = compiled(partial(run_epoch, plan))
+        else:
             lanes = [numbers._replace(seed=jnp.asarray(i)) for i in range(seeds)]
             numbers = jax.tree.map(lambda *xs: jnp.stack(xs), *lanes)
             start, program = vmapped(plan, graph.num_nodes)

@@ -34,7 +34,10 @@ NAMED_CULPRITS = 3
 
 
 class Data(NamedTuple):
-    """Edges to learn (an `EdgeTable`, or None if they are streamed), and pairs to score after each epoch."""
+    """Edges to learn, and pairs to score after each epoch.
+
+    The table is an `EdgeTable`; `FilteredEdges` where `Plan.fused`; None if the edges are streamed.
+    """
 
     table: Any
     valid: LabelledPairs | None

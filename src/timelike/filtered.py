@@ -11,12 +11,11 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.graph import DiGraph
-from timelike.sampling import EdgeTable, Nodes
+from timelike.sampling import EdgeTable, Nodes, degrees_of
 from timelike.shuffle import at
 from timelike.tables import meeting_places
 
@@ -57,16 +56,13 @@ class FilteredEdges:
     @classmethod
     def of(cls, table: EdgeTable, graph: DiGraph, rows_at_once: int) -> FilteredEdges:
         """The edges of a graph that are on the device, for kernels that take steps on so many rows."""
-        degrees = np.stack(
-            [np.bincount(end, minlength=graph.num_nodes) for end in (graph.sources, graph.targets)]
-        )
         return cls(
             pairs=side_by_side(table.sources, table.targets),
             count=jnp.asarray(table.num_edges, jnp.int32),
             weights=table.weights,
             words=add_members(no_members(table.num_edges), table.sources, table.targets),
             inner=table.inner,
-            places=meeting_places(degrees, False, rows_at_once),
+            places=meeting_places(degrees_of(graph), False, rows_at_once),
             listed_sources=table.listed_sources,
             listed_targets=table.listed_targets,
             num_nodes=table.num_nodes,

@@ -28,7 +28,7 @@ class Plan:
     tables: str = "float32"
     #: Whether steps are taken by the kernels of `timelike.fused`.
     fused: bool = False
-    #: Whether the steps of a block are one loop of machine code: see `in_one_kernel`.
+    #: Whether the steps of a block are one loop of machine code: see `passes.in_one_kernel`.
     in_one_kernel: bool = False
 
     @property

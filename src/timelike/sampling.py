@@ -74,11 +74,9 @@ class EdgeTable:
         """
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
-        degrees, kinds = np.diff(graph.row_starts), kinds or Negatives()
-        longest = int(np.max(degrees, initial=0))
-        inner = np.flatnonzero(degrees) if kinds.draws_from("inner") else np.zeros(0)
-        entering = np.bincount(graph.targets, minlength=graph.num_nodes)
-        both = np.stack([degrees, entering])
+        degrees, kinds = degrees_of(graph), kinds or Negatives()
+        longest = int(np.max(degrees[0], initial=0))
+        inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
@@ -87,9 +85,9 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=meeting_places(both, by_node),
+            places=meeting_places(degrees, by_node),
             halvings=longest.bit_length(),
-            draws=draws_for(graph.num_nodes, both, (graph.sources, graph.targets), kinds),
+            draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds),
         )
 
     @property
@@ -125,11 +123,20 @@ class EdgeTable:
         return in_row(self.row_starts, self.targets, self.halvings, sources, targets)
 
 
+def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
+    """How many edges leave every node, and how many enter it."""
+    return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
+
+
 def in_row(
     row_starts: Array, ends: Array, halvings: int, rows: Nodes, wanted: Nodes
 ) -> Bool[Array, "*shape"]:
-    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place."""
-    place, end, last = at(row_starts, rows), at(row_starts, rows + 1), ends.shape[0] - 1
+    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place.
+
+    Places have no sign: those looked at may be past 2³¹, though no edge is.
+    """
+    place, end = (at(row_starts, row).astype(jnp.uint32) for row in (rows, rows + 1))
+    last = ends.shape[0] - 1
     for bit in reversed(range(halvings)):
         after = place + (1 << bit)
         right = (after <= end) & (at(ends, jnp.minimum(after - 1, last)) < wanted)

@@ -1,4 +1,4 @@
-"""Many runs in one program: seeds and continuous settings as a vmapped axis."""
+"""Many runs in one program: seeds and continuous settings are one more axis of its arrays."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _join(trees: list[Any], lanes: int) -> Any:
 def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
-    if not plan.in_one_kernel:  # all of it at once
+    if not plan.in_one_kernel:  # steps are taken at once, too
         epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
     return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
 

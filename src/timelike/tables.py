@@ -72,13 +72,11 @@ def add_rows(table: Table, rows: Rows, values: Array) -> Table:
     return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
-@_end_to_end_under_vmap
 def set_in_turn(table: Table, rows: Rows, values: Array) -> Table:
     """`set_rows`, one row after the other."""
     return _in_turn(table, rows, values, lambda old, new: new)
 
 
-@_end_to_end_under_vmap
 def add_in_turn(table: Table, rows: Rows, values: Array) -> Table:
     """`add_rows`, one row after the other."""
     return _in_turn(table, rows, values, jnp.add)

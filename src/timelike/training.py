@@ -152,9 +152,9 @@ def prepare(
 ) -> tuple[Plan, Data]:
     """Check what is to be learned, fix what is compiled, and copy the rest to the device.
 
-    `alone` says that the run is one, not many side by side.
+    `alone` says that the run is one, not many side by side; only such a run may stream its edges.
     """
-    if not isinstance(graph, EdgeShards):
+    if not (alone and isinstance(graph, EdgeShards)):
         instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")

@@ -1,5 +1,6 @@
 """Edges found and non-edges drawn: against the dense truth."""
 
+import dataclasses
 import functools
 
 import hypothesis.extra.numpy as hnp
@@ -14,6 +15,7 @@ from scipy.stats import chisquare
 from without_jax import in_numpy
 
 from timelike import sampling
+from timelike.filtered import FilteredEdges
 from timelike.graph import DiGraph
 from timelike.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.sampling import EdgeTable, draw_examples
@@ -101,7 +103,24 @@ def test_contains_in_rows_of_every_length(size):
     np.testing.assert_array_equal(found, t % 2 == 1)
 
 
+def test_the_last_of_as_many_edges_as_there_may_be():
+    """Beside a row of 2³⁰; what is past the end of this short array reads as its last number."""
+    starts, ends = jnp.asarray([2**31 - 4, 2**31 - 1], jnp.int32), jnp.asarray([1, 5], jnp.int32)
+    found = sampling.in_row(starts, ends, 30, jnp.zeros(4, jnp.int32), jnp.asarray([1, 4, 5, 6]))
+    np.testing.assert_array_equal(found, [False, False, True, False])
+
+
 # Negatives
+
+
+def test_edges_behind_a_filter_are_drawn_like_those_of_a_table():
+    weighted = dataclasses.replace(GRAPH, weights=np.linspace(0.5, 2, GRAPH.num_edges, dtype=np.float32))
+    table, ids = EdgeTable.build(weighted, LISTED, ALL_KINDS), edge_ids(GRAPH, 300) + 3  # some are padding
+    filtered = FilteredEdges.of(table, weighted, rows_at_once=0)
+    for found, expected in zip(*(_draw(KEY, x, ALL_KINDS, ids) for x in (filtered, table)), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert filtered.places.shape == (0,)  # no node has many rows of a step
+    assert FilteredEdges.of(table, weighted, rows_at_once=1000).places.shape == (8,)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

@@ -36,6 +36,11 @@ def streamed(split, in_parts):
     return tl.train(in_parts, MODEL, CONFIG, valid=split.valid, progress=False)
 
 
+def test_runs_side_by_side_are_not_streamed(in_parts):
+    with pytest.raises(TypeError, match=r"graph is EdgeShards.*; it must be a DiGraph"):
+        tl.sweep(in_parts, MODEL, CONFIG)
+
+
 @pytest.mark.long
 def test_one_part_is_the_same_training(split, tmp_path):
     """Bit for bit: the same order, the same negatives, the same steps."""
