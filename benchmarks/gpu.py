@@ -23,7 +23,7 @@ from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.planning import KEPT
 from timelike.predict import best_of, best_of_node, of_node
-from timelike.training import make_numbers, prepare
+from timelike.preparing import make_numbers, prepare
 
 
 def seconds_per_epoch(graph: DiGraph, dim: int, config: Config, repeats: int = 5) -> tuple[float, float]:

@@ -25,11 +25,12 @@ from timelike.filtered import FilteredEdges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
+from timelike.preparing import make_numbers, prepare
 from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
 from timelike.shuffle import scramble
 from timelike.storage import STORAGES
 from timelike.streaming import Stream
-from timelike.training import _initial, make_numbers, prepare
+from timelike.training import _initial
 
 A, AB, ABC = (int(p * 2**32) for p in (0.57, 0.76, 0.95))
 

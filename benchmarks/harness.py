@@ -128,8 +128,8 @@ class Epochs:
 
         from timelike.config import Config
         from timelike.engine import compiled, init_state, run_epoch
+        from timelike.preparing import make_numbers, prepare
         from timelike.sweeps import vmapped
-        from timelike.training import make_numbers, prepare
 
         config = Config(**{"learning_rate": 0.01, **settings})
         plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)

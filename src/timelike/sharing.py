@@ -23,8 +23,8 @@ from timelike.embedding import Embedding
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.model import Model
+from timelike.preparing import prepare, settings_of
 from timelike.sweeps import Sweep, sweep
-from timelike.training import prepare, settings_of
 
 #: Seconds between two counts of a worker, and of silence after which it is gone.
 COUNTS, SILENCE = 5.0, 60.0

@@ -30,17 +30,9 @@ from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.passes import MANY, PAIRS_PER_BLOCK
 from timelike.plan import Numbers, Plan
+from timelike.preparing import plain_numbers, prepare, settings_of
 from timelike.signals import note_signals
-from timelike.training import (
-    InterruptedTraining,
-    diverged,
-    make_embedding,
-    plain_numbers,
-    prepare,
-    settings_of,
-    stack_history,
-    unstack_history,
-)
+from timelike.training import InterruptedTraining, diverged, make_embedding, stack_history, unstack_history
 
 #: What of the config a grid may vary, besides the numbers of the model.
 SWEPT = ("learning_rate", "anneal", "init_scale", "clip", "seed")

@@ -31,11 +31,12 @@ from timelike.io import read
 from timelike.journal import Journal
 from timelike.model import Model
 from timelike.portfolio import portfolio
+from timelike.preparing import prepare, settings_of
 from timelike.recipes import SWEPT_OF_CONFIG
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
-from timelike.training import prepare, settings_of, train
+from timelike.training import train
 
 #: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
 LANES = {"cpu": 12}

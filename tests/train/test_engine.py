@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
-from timelike import Config, DiGraph, Model, Negatives, engine, passes, tables, training
+from timelike import Config, DiGraph, Model, Negatives, engine, passes, preparing, tables, training
 from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
@@ -100,9 +100,9 @@ def three_epochs():
     small = random_graph(8, 23, weighted=True)
     graph = DiGraph(small.sources, small.targets, 10, weights=small.weights)
     config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
-    plan, data = training.prepare(graph, ADS, config, None, None, None, alone=True)
+    plan, data = preparing.prepare(graph, ADS, config, None, None, None, alone=True)
     assert plan.in_one_kernel
-    numbers, seen, original = training.make_numbers(ADS, config), [], passes.draw_examples
+    numbers, seen, original = preparing.make_numbers(ADS, config), [], passes.draw_examples
 
     def recorded(*arguments):
         examples = original(*arguments)
@@ -162,8 +162,8 @@ def test_rows_that_no_batch_touches_keep_their_bits(x64):
 def test_what_is_one_kernel_has_nothing_that_cannot_be(learn):
     """XLA does not say no to a scatter or a sort in it: it breaks down."""
     config = dataclasses.replace(CONFIG, learn=learn)
-    plan, data = training.prepare(random_graph(8, 23), ADS, config, None, None, None, alone=True)
-    numbers = training.make_numbers(ADS, config)
+    plan, data = preparing.prepare(random_graph(8, 23), ADS, config, None, None, None, alone=True)
+    numbers = preparing.make_numbers(ADS, config)
     state = jax.eval_shape(functools.partial(engine.init_state, plan, num_nodes=8), numbers)
     text = training._compiled(plan).lower(numbers, data, state).as_text()
     assert text.count("xla_cpu_small_call") == 1
@@ -179,14 +179,14 @@ def test_the_learning_rate_burns_in_and_falls_to_a_quarter():
 def first_loss(model=None, **settings):
     """The loss of one epoch that hardly moves a point."""
     config = Config(epochs=10, learning_rate=1e-9, **settings)
-    plan, data = training.prepare(random_graph(30, 60), MODEL, config, None, None, None)
-    numbers = training.make_numbers(model or MODEL, config)
+    plan, data = preparing.prepare(random_graph(30, 60), MODEL, config, None, None, None)
+    numbers = preparing.make_numbers(model or MODEL, config)
     return float(training._compiled(plan)(numbers, data, training._initial(plan, 30)(numbers))[1].loss)
 
 
 def first_points():
     config = Config()
-    return training._initial(config.plan(False, False), 30)(training.make_numbers(MODEL, config)).points
+    return training._initial(config.plan(False, False), 30)(preparing.make_numbers(MODEL, config)).points
 
 
 MODEL = Model(Minkowski(3), TripleFermiDirac())

@@ -14,10 +14,10 @@ from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
 from timelike.negatives import Negatives
 from timelike.optimizers import OPTIMIZERS, Learned, Step
 from timelike.plan import Plan
+from timelike.preparing import _faster
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
 from timelike.tables import MORE_HUBS, places_of
-from timelike.training import _faster
 
 NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))

@@ -7,7 +7,7 @@ import jax
 import pytest
 from graphs import random_graph
 
-from timelike import Config, Model, engine, sweep, train, training
+from timelike import Config, Model, engine, preparing, sweep, train
 from timelike._struct import numbers_of
 from timelike.datasets import chain
 from timelike.likelihoods import TripleFermiDirac
@@ -42,8 +42,8 @@ def test_a_learned_number_moves_along_its_gradient(x64):
     """Adam's first step has the length of its rate, against the sign of the derivative."""
     model = Model(AntiDeSitter(3, radius=0.8), TripleFermiDirac(tau1=0.4))
     config = Config(epochs=1, batch_size=10**6, burn_in=0, init_scale=0.5, learn=("radius", "tau1"))
-    plan, data = training.prepare(GRAPH, model, config, None, None, None)
-    numbers = training.make_numbers(model, config)
+    plan, data = preparing.prepare(GRAPH, model, config, None, None, None)
+    numbers = preparing.make_numbers(model, config)
     state = jax.jit(functools.partial(engine.init_state, plan, num_nodes=GRAPH.num_nodes))(numbers)
     after, _ = jax.jit(functools.partial(engine.run_epoch, plan))(numbers, data, state)
     for name in config.learn:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from graphs import random_graph
 
-from timelike import Config, DiGraph, LabelledPairs, Model, sweep, sweeps, train, training
+from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
 
@@ -55,13 +55,13 @@ def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
     with compilations() as second:
         learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0, epochs=3, burn_in=1, patience=2)
     assert not second
-    plan, _ = training.prepare(GRAPH, model, SHORT, VALID, TEST, None, alone=True)
+    plan, _ = preparing.prepare(GRAPH, model, SHORT, VALID, TEST, None, alone=True)
     assert training._compiled(plan)._cache_size() == 1
 
 
 def test_the_old_state_is_given_away(x64):
-    plan, data = training.prepare(GRAPH, MODELS["minkowski"], SHORT, VALID, TEST, None)
-    numbers = training.make_numbers(MODELS["minkowski"], SHORT)
+    plan, data = preparing.prepare(GRAPH, MODELS["minkowski"], SHORT, VALID, TEST, None)
+    numbers = preparing.make_numbers(MODELS["minkowski"], SHORT)
     state = training._initial(plan, 12)(numbers)
     new, _ = training._compiled(plan)(numbers, data, state)
     assert state.points.is_deleted()

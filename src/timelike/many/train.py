@@ -25,6 +25,7 @@ from timelike.model import Model
 from timelike.names import Names
 from timelike.passes import Tally
 from timelike.plan import Plan
+from timelike.preparing import make_numbers
 from timelike.signals import note_signals
 from timelike.storage import check_storage
 from timelike.training import (
@@ -32,7 +33,6 @@ from timelike.training import (
     InterruptedTraining,
     diagnosis,
     diverged,
-    make_numbers,
     stack_history,
     unstack_history,
 )

@@ -17,8 +17,8 @@ from timelike.engine import Report, State
 from timelike.evaluation import LabelledPairs, log_probs
 from timelike.graph import DiGraph
 from timelike.model import Model
+from timelike.preparing import plain_numbers, prepare
 from timelike.sweeps import stack, vmapped
-from timelike.training import plain_numbers, prepare
 
 Lanes = list[tuple[Model, Config]]
 

@@ -1,0 +1,163 @@
+"""What a run is given, checked and brought to the device; and how a checkpoint knows it again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike._struct import numbers_of
+from timelike.checks import instance
+from timelike.config import Config
+from timelike.engine import Data
+from timelike.evaluation import LabelledPairs
+from timelike.filtered import FilteredEdges
+from timelike.graph import DiGraph, checked_nodes, checked_pairs
+from timelike.model import Model
+from timelike.plan import Numbers, Plan
+from timelike.planning import check_memory
+from timelike.sampling import EdgeTable
+from timelike.shards import AnyGraph, EdgeShards
+from timelike.storage import check_storage
+
+#: On a GPU, steps on so many rows of the table are worth kernels of our own.
+LONG_STEP = 1 << 15
+
+#: On a CPU, steps on at most so many rows are worth one kernel for all of them: longer ones use several cores
+#: where each operation has its own, and a table of more nodes takes too long to hand over.
+FEW_ROWS, FEW_NODES = 1 << 12, 1 << 14
+
+#: As many epochs as no run has.
+NEVER = 2**31 - 1
+
+
+def prepare(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    valid: LabelledPairs | None,
+    test: LabelledPairs | None,
+    non_edges: np.ndarray | None,
+    alone: bool = False,
+) -> tuple[Plan, Data]:
+    """Check what is to be learned, fix what is compiled, and copy the rest to the device.
+
+    `alone` says that the run is one, not many side by side; only such a run may stream its edges.
+    """
+    if not (alone and isinstance(graph, EdgeShards)):
+        instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
+    instance("model", model, Model, "Model(manifold, likelihood)")
+    instance("config", config, Config, "Config(epochs=…)")
+    for name in config.learn:
+        if name not in numbers_of(model):
+            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers_of(model))}")
+    check_storage(config.tables, model.manifold)
+    if graph.num_edges == 0:
+        raise ValueError(f"{graph} has no edges to learn from")
+    check_memory(graph, model, config)
+    valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
+    plan = config.plan(valid is not None, test is not None)
+    plan = _faster(plan, model, graph.num_nodes, alone)
+    listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
+    if plan.negatives.listed and (listed is None or not len(listed)):
+        raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+    if isinstance(graph, EdgeShards):
+        return plan, Data(None, valid, test)
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    return plan, Data(FilteredEdges.of(table, graph, plan.rows) if plan.fused else table, valid, test)
+
+
+def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
+    """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
+    if jax.default_backend() == "cpu":
+        few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES and not plan.dense
+        return dataclasses.replace(plan, in_one_kernel=few)
+    if not alone or plan.rows < LONG_STEP or jax.default_backend() != "gpu":
+        return plan
+    try:
+        from timelike.fused import fits
+    except ImportError:  # a JAX that compiles kernels by other means than Triton
+        return plan
+    return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
+
+
+def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
+    """The pairs themselves, or None if there are none."""
+    if pairs is None:
+        return None
+    hint = f"the part `{name}` of a Split, or LabelledPairs.build(positives, negatives)"
+    instance(name, pairs, LabelledPairs, hint)
+    labels = np.asarray(pairs.labels)
+    if labels.size == 0:
+        return None
+    if labels.all() or not labels.any():
+        raise ValueError(f"{name} must hold at least one positive and one negative pair, or none at all")
+    for end in (pairs.sources, pairs.targets):
+        checked_nodes(np.asarray(end), graph.num_nodes, name)
+    return pairs
+
+
+def make_numbers(model: Model, config: Config) -> Numbers:
+    """Settings as arrays: another value is not another compilation."""
+    return jax.device_put(plain_numbers(model, config))
+
+
+def plain_numbers(model: Model, config: Config) -> Numbers:
+    """The same, not on the device yet."""
+    f: Any = partial(np.asarray, dtype=jnp.result_type(float))
+    i: Any = partial(np.asarray, dtype=np.int32)
+    return Numbers(
+        model=jax.tree.map(f, model),
+        learning_rate=f(config.learning_rate),
+        init_scale=f(config.init_scale),
+        clip=f(config.clip),
+        epochs=i(config.epochs),
+        burn_in=i(config.burn_in),
+        final_rate=f(config.final_rate),
+        anneal=f(config.anneal),
+        patience=i(NEVER if config.patience is None else config.patience),
+        seed=i(config.seed),
+    )
+
+
+def settings_of(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    plan: Plan,
+    data: Data,
+    non_edges: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What must be the same for a checkpoint to be continued; `non_edges` where they are not in the data."""
+    table = data.table
+    listed = () if non_edges is None else tuple(np.asarray(non_edges, np.int32).T)
+    if table is not None:
+        listed = (table.listed_sources, table.listed_targets)
+    return {
+        **config.to_dict(),
+        "model": repr(model),
+        "nodes": graph.num_nodes,
+        "edges": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)),
+        "non_edges": digest(*listed),
+        "valid": digest(*(data.valid or ())),
+        "test": digest(*(data.test or ())),
+        "selected by": plan.select,
+    }
+
+
+def edges_of(graph: DiGraph) -> list[np.ndarray]:
+    """Sources, targets and, if there are any, weights."""
+    return [x for x in (graph.sources, graph.targets, graph.weights) if x is not None]
+
+
+def digest(*arrays: Any) -> str:
+    """Whether arrays are the same, in a few letters."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]
