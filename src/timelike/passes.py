@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax.experimental.scheduling_groups import xla_metadata_call
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from timelike.model import Model
@@ -35,12 +36,24 @@ SHORT_STEP, MANY_STEPS = 48, 256
 
 
 def in_one_kernel(run: Callable) -> Callable:
-    """`run` as one function of machine code on a CPU.
+    """`run`, whose first two arguments are single numbers, as one function of machine code on a CPU.
 
     XLA starts a kernel for every few operations there, which takes as long as a short one runs. A call with
-    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it.
+    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it. Nor an
+    argument that it does not use, which ends the process; a model may have numbers that are for scores alone,
+    so all numbers are one argument.
     """
-    return xla_metadata_call(run, xla_cpu_small_call="true", inlineable="false")
+
+    def call(model: Model, step: Step, *arguments: Any) -> Any:
+        numbers, apart = ravel_pytree((model, step))
+        kernel = xla_metadata_call(
+            lambda numbers, *arguments: run(*apart(numbers), *arguments),
+            xla_cpu_small_call="true",
+            inlineable="false",
+        )
+        return kernel(numbers, *arguments)
+
+    return call
 
 
 class Tally(NamedTuple):

@@ -224,6 +224,13 @@ def test_saved_and_asked_like_any_other(name, tmp_path):
     np.testing.assert_allclose(sorted(np.exp(expected))[::-1], [p.probability for p in best], rtol=2e-4)
 
 
+def test_numbers_that_are_for_scores_alone_do_no_harm_in_training():
+    """XLA ends the process where a kernel has an argument that it does not use."""
+    graph = tl.DiGraph.from_arrays([0, 0, 1, 2], [1, 2, 3, 4])
+    run = tl.train(graph, MODELS["poincare-embedding"](DIM), Config(epochs=1, batch_size=2), progress=False)
+    assert np.isfinite(run.points).all()
+
+
 @pytest.mark.parametrize("likelihood", [Order(), EntailmentCone(), Poincare(), UmbralCone(), Disk()])
 def test_each_has_its_space(likelihood):
     kind = type(likelihood).__name__
