@@ -75,8 +75,8 @@ def prepare(
 def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
     """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
     if jax.default_backend() == "cpu":
-        few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES and not plan.dense
-        return dataclasses.replace(plan, in_one_kernel=few)
+        few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES
+        return dataclasses.replace(plan, in_one_kernel=few and not plan.dense and _is_ours(model))
     if not alone or plan.rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
     try:
@@ -84,6 +84,13 @@ def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
     except ImportError:  # a JAX that compiles kernels by other means than Triton
         return plan
     return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
+
+
+def _is_ours(model: Model) -> bool:
+    """Whether derivatives are known to need no scatter, which one kernel may not have; a user's own may."""
+    space = model.manifold
+    parts = space, getattr(space, "base", space), model.likelihood
+    return all(type(part).__module__.startswith("timelike.") for part in parts)
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:

@@ -3,16 +3,20 @@
 import contextlib
 import dataclasses
 import itertools
+from typing import ClassVar
 from unittest import mock
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from graphs import random_graph
 
 from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
-from timelike.likelihoods import TripleFermiDirac
+from timelike.likelihoods import Likelihood, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.numerics import log_sigmoid
+from timelike.structs import struct
 
 GRAPH = random_graph(12, 40, seed=3)
 VALID = LabelledPairs.build(
@@ -91,6 +95,26 @@ def test_two_nodes_and_a_batch_larger_than_the_graph():
     assert found.points.shape == (2, 3)
     assert np.isfinite(found.points).all()
     assert found.info["best_epoch"] == 3
+
+
+@struct
+class Largest(Likelihood):
+    """Its derivative puts a number into one of several places: XLA does so by a scatter."""
+
+    decays_in_time: ClassVar[bool] = False
+
+    def log_probs(self, separation):
+        """Of the larger of two numbers."""
+        x = jnp.sort(jnp.stack([separation.interval, separation.time]))[-1]
+        return log_sigmoid(x), log_sigmoid(-x)
+
+
+def test_a_likelihood_of_ones_own_may_sort():
+    model = Model(Minkowski(3), Largest())
+    run = train(GRAPH, model, SHORT, progress=False)
+    assert np.isfinite(run.points).all()
+    lane = sweep(GRAPH, model, SHORT, seeds=[SHORT.seed], progress=False).best
+    np.testing.assert_allclose(lane.points, run.points, rtol=0, atol=1e-5)
 
 
 # Sweeps
