@@ -54,7 +54,11 @@ def write_checkpoint(folder: Path, turn: int) -> None:
 
 
 def split(folder: Path, turn: int) -> None:
-    shutil.rmtree(folder / "parts", ignore_errors=True)
+    old = folder / "old"  # removed under another name: a kill meanwhile is no fault of the split
+    shutil.rmtree(old, ignore_errors=True)
+    if (folder / "parts").exists():
+        (folder / "parts").rename(old)
+        shutil.rmtree(old)
     Split(str(folder.parent / "edges.tsv"), folder / "parts", json=True).run()
 
 
