@@ -129,7 +129,7 @@ class Epochs:
         from timelike.config import Config
         from timelike.engine import compiled, init_state, run_epoch
         from timelike.preparing import make_numbers, prepare
-        from timelike.sweeps import vmapped
+        from timelike.sweeps import programs
 
         config = Config(**{"learning_rate": 0.01, **settings})
         plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)
@@ -140,7 +140,7 @@ class Epochs:
         else:
             lanes = [numbers._replace(seed=jnp.asarray(i)) for i in range(seeds)]
             numbers = jax.tree.map(lambda *xs: jnp.stack(xs), *lanes)
-            start, program = vmapped(plan, graph.num_nodes)
+            start, program = programs(plan, graph.num_nodes)
         self.arguments = numbers, data
         self.state = start(numbers)
         begin = time.perf_counter()

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Int
 
 from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.graph import DiGraph
-from timelike.sampling import EdgeTable, Nodes, degrees_of
+from timelike.sampling import EdgeTable, Nodes, degrees_of, weights_of
 from timelike.shuffle import at
 from timelike.tables import meeting_places
 
@@ -76,9 +76,8 @@ class FilteredEdges:
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
-        weights = at(self.weights, ids) if self.weights.shape[0] else jnp.ones(())
         sources, targets = jnp.moveaxis(at(self.pairs, ids), -1, 0)
-        return sources, targets, weights
+        return sources, targets, weights_of(self.weights, ids)
 
     below, asking = EdgeTable.below, EdgeTable.asking
 

@@ -107,8 +107,7 @@ class EdgeTable:
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
-        weights = at(self.weights, ids) if self.weights.shape[0] else jnp.ones(())
-        return at(self.sources, ids), at(self.targets, ids), weights
+        return at(self.sources, ids), at(self.targets, ids), weights_of(self.weights, ids)
 
     def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
         """Random whole numbers in [0, bound)."""
@@ -126,6 +125,11 @@ class EdgeTable:
 def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
     """How many edges leave every node, and how many enter it."""
     return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
+
+
+def weights_of(weights: Array, ids: Nodes) -> Array:
+    """Weights of edges by number; 1 where there are none."""
+    return at(weights, ids) if weights.shape[0] else jnp.ones(())
 
 
 def in_row(

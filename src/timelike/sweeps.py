@@ -149,7 +149,7 @@ def one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[
 
 
 def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
-    points = jax.eval_shape(vmapped(plan, num_nodes)[0], stack([base]))
+    points = jax.eval_shape(programs(plan, num_nodes)[0], stack([base]))
     tables = TABLES * points.points.size + sum(x.size for x in jax.tree.leaves(points.optimizer))
     batch = TABLES * 2 * (1 + plan.negatives.total) * plan.batch_size * points.points.shape[-1]
     return int(points.points.dtype.itemsize * (tables + batch) + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
@@ -192,7 +192,7 @@ def _run_chunk(
     size = -(-len(lanes) // _cores())
     full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
     parts = [stack(full[i : i + size]) for i in range(0, len(full), size)]
-    start, epoch_of = vmapped(plan, num_nodes)
+    start, epoch_of = programs(plan, num_nodes)
     states, history = [start(numbers) for numbers in parts], []
     stored = saver.load(states, Report._fields)
     if stored is not None:
@@ -244,7 +244,7 @@ def _join(trees: list[Any], lanes: int) -> Any:
 
 
 @functools.cache
-def vmapped(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
+def programs(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
     if not plan.in_one_kernel:  # steps are taken at once, too

@@ -18,7 +18,7 @@ from timelike.evaluation import LabelledPairs, log_probs
 from timelike.graph import DiGraph
 from timelike.model import Model
 from timelike.preparing import plain_numbers, prepare
-from timelike.sweeps import stack, vmapped
+from timelike.sweeps import programs, stack
 
 Lanes = list[tuple[Model, Config]]
 
@@ -64,7 +64,7 @@ def _epochs(
     """What every epoch leaves; its arrays are taken back by the next one."""
     plan, data = prepare(graph, *lanes[0], valid, test, None)
     numbers = stack([plain_numbers(*lane) for lane in lanes])
-    begin, epoch = vmapped(plan, graph.num_nodes)
+    begin, epoch = programs(plan, graph.num_nodes)
     state = begin(numbers)
     if start is not None:
         points, best = (jnp.array(start, state.points.dtype) for _ in range(2))
