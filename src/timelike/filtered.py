@@ -15,9 +15,9 @@ from jaxtyping import Array, Bool, Int
 
 from timelike.bloom import Words, add_members, has_member, no_members
 from timelike.graph import DiGraph
+from timelike.hubs import Places
 from timelike.sampling import EdgeTable, Nodes, degrees_of, weights_of
 from timelike.shuffle import at
-from timelike.tables import meeting_places
 
 
 @partial(
@@ -47,7 +47,7 @@ class FilteredEdges:
     weights: Array
     words: Words
     inner: Int[Array, "inner"]
-    places: Int[Array, "places"]
+    places: Places
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     num_nodes: int
@@ -62,7 +62,7 @@ class FilteredEdges:
             weights=table.weights,
             words=add_members(no_members(table.num_edges), table.sources, table.targets),
             inner=table.inner,
-            places=meeting_places(degrees_of(graph), False, rows_at_once),
+            places=Places.for_steps(degrees_of(graph), rows_at_once),
             listed_sources=table.listed_sources,
             listed_targets=table.listed_targets,
             num_nodes=table.num_nodes,

@@ -20,6 +20,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float, Int
 
+from timelike.hubs import COPIES, Places
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder, Flat
 from timelike.manifolds.base import Separation
@@ -28,7 +29,6 @@ from timelike.numerics import difference, log1mexp
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
 from timelike.storage import narrow
-from timelike.tables import BUSY, COPIES, MORE_HUBS
 from timelike.tiles import Tile, like
 
 Nodes = Int[Array, "entries"]
@@ -65,7 +65,7 @@ def step(
     model: Model,
     optimizer: optax.GradientTransformation,
     settings: Step,
-    places: Int[Array, "places"],
+    places: Places,
     packed: Packed,
     state: Any,
     ends: Nodes,
@@ -75,7 +75,7 @@ def step(
     """One minibatch: (table, state without tables, log-likelihoods, gradient norms).
 
     `ends` are the sources of all pairs, then the targets; those past the last node are padding. `places`
-    are of `tables.places_of`, or none where no node is in so many pairs that threads wait for it. A norm is
+    are none where no node is in so many pairs that threads wait for it. A norm is
     NaN where an entry is padding or another one of the same node stands for it.
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
@@ -85,7 +85,7 @@ def step(
     move = partial(_move, tile("move"), optimizer, settings, state)
     packed, norms = move(packed, own, covectors, others)
     if of_hubs:
-        packed, norms_of_hubs = move(packed, *_sums_of_hubs(*of_hubs))
+        packed, norms_of_hubs = move(packed, *_sums_of_hubs(places.hubs, *of_hubs))
         norms = jnp.concatenate([norms, norms_of_hubs])
     one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
     _, counted = optimizer.update(covectors[:1], one, covectors[:1])
@@ -102,7 +102,7 @@ def _gradients(
     tile: Tile,
     model: Model,
     weights: PerPair,
-    places: Int[Array, "places"],
+    places: Places,
     packed: Packed,
     ends: Nodes,
 ) -> tuple[PerPair, Rows, list[Array]]:
@@ -113,17 +113,21 @@ def _gradients(
     count, leaves = ends.shape[0] // 2, jax.tree.leaves(model)
     inputs = [jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]), ends, weights.reshape(-1), packed]
     changed = []
-    if places.shape[0]:
-        inputs.append(places)
-        size = MORE_HUBS * COPIES + BUSY
-        changed = [jnp.full(size, len(packed), jnp.int32), jnp.zeros((size, tile.dim), jnp.float32)]
-    kernel = partial(_gradients_kernel, jax.tree.structure(model), weights.shape[-1])
+    if places.size:
+        inputs.append(places.of_node)
+        changed = [
+            jnp.full(places.size, len(packed), jnp.int32),
+            jnp.zeros((places.size, tile.dim), jnp.float32),
+        ]
+    kernel = partial(_gradients_kernel, jax.tree.structure(model), places.hubs, weights.shape[-1])
     made = [like(weights.reshape(-1)), _floats(count, tile.dim)]
     *of_hubs, log_likelihoods, covectors = tile.call(kernel, count, inputs, changed, made)
     return log_likelihoods.reshape(weights.shape), covectors, of_hubs
 
 
-def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+def _gradients_kernel(
+    structure: Any, count_of_hubs: int, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
+) -> None:
     numbers, ends, weights, packed, *places = inputs
     log_likelihoods, covectors = made
     model = jax.tree.unflatten(structure, [numbers[i] for i in range(structure.num_leaves)])
@@ -149,7 +153,7 @@ def _gradients_kernel(structure: Any, batch: int, tile: Tile, inputs: Any, chang
     by_time, by_spaces = (slope[:, None] for slope in pull_back(jnp.ones_like(time)))
     of_target = jnp.where(tile.axis == 0, by_time, 2 * by_spaces * delta)
     for sign, entry, node in sides if places else []:
-        hub = _place_of_hub(places[0], node, entry, there, nodes)
+        hub = _place_of_hub(places[0], count_of_hubs, node, entry, there, nodes)
         hubs, sums = changed
         triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
         tile.add(sums, hub, sign * of_target, there & (hub >= 0))
@@ -168,18 +172,18 @@ def _list_of(heads: Any, node: Array) -> Array:
     return ((node.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)) >> jnp.uint32(32 - bits)).astype(jnp.int32)
 
 
-def _place_of_hub(places: Any, node: Array, entry: Array, there: Array, nodes: int) -> Array:
+def _place_of_hub(places: Any, hubs: int, node: Array, entry: Array, there: Array, nodes: int) -> Array:
     """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes."""
     place = triton.load(places.at[node], mask=there, other=0) - nodes
-    return jnp.where((place >= 0) & (place < MORE_HUBS * COPIES), place + entry % COPIES, place)
+    return jnp.where((place >= 0) & (place < hubs * COPIES), place + entry % COPIES, place)
 
 
-def _sums_of_hubs(hubs: Nodes, sums: Rows) -> tuple[Nodes, Rows]:
+def _sums_of_hubs(count: int, hubs: Nodes, sums: Rows) -> tuple[Nodes, Rows]:
     """A hub has many rows of sums: add them up. A hub of which there was no entry is past the last node."""
-    first, rest = (x[: MORE_HUBS * COPIES].reshape(MORE_HUBS, COPIES, *x.shape[1:]) for x in (hubs, sums))
+    first, rest = (x[: count * COPIES].reshape(count, COPIES, *x.shape[1:]) for x in (hubs, sums))
     return (
-        jnp.concatenate([first.min(axis=1), hubs[MORE_HUBS * COPIES :]]),
-        jnp.concatenate([rest.sum(axis=1), sums[MORE_HUBS * COPIES :]]),
+        jnp.concatenate([first.min(axis=1), hubs[count * COPIES :]]),
+        jnp.concatenate([rest.sum(axis=1), sums[count * COPIES :]]),
     )
 
 
@@ -204,21 +208,22 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
 
-def _link(tile: Tile, nodes: int, places: Int[Array, "places"], ends: Nodes) -> tuple[Nodes, Nodes]:
+def _link(tile: Tile, nodes: int, places: Places, ends: Nodes) -> tuple[Nodes, Nodes]:
     """The entry before every entry in a list, those of one node in the same; and as many empty lists."""
     heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
-    inputs = [ends, places] if places.shape[0] else [ends]
-    _, links, none = tile.call(partial(_link_kernel, nodes), ends.shape[0], inputs, [heads], [like(ends)] * 2)
+    inputs = [ends, places.of_node] if places.size else [ends]
+    kernel = partial(_link_kernel, nodes, places.hubs)
+    _, links, none = tile.call(kernel, ends.shape[0], inputs, [heads], [like(ends)] * 2)
     return links, none
 
 
-def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+def _link_kernel(nodes: int, hubs: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
     (ends, *places), (heads,), (links, none) = inputs, changed, made
     entry, inside = tile.entries(ends.shape[0])
     node = triton.load(ends.at[entry], mask=inside, other=nodes)
     alone = node < nodes
     if places:
-        alone &= _place_of_hub(places[0], node, entry, alone, nodes) < 0
+        alone &= _place_of_hub(places[0], hubs, node, entry, alone, nodes) < 0
     before = tile.exchange(heads, _list_of(heads, node), entry, alone)
     triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
     triton.store(none.at[entry], jnp.full_like(entry, NONE), mask=inside)

@@ -91,7 +91,7 @@ class Tally(NamedTuple):
 
 
 #: What steps carry on: tables, optimiser state, learned numbers and scratch space.
-Carry = tuple[Any, Any, Learned, Array]
+Carry = tuple[Any, Any, Learned, Any]
 
 
 class Blocks(NamedTuple):

@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
 from timelike.graph import DiGraph
+from timelike.hubs import Places
 from timelike.negatives import ENDS, Negatives, draws_for
 from timelike.shuffle import at, below
-from timelike.tables import meeting_places
 
 Nodes = Int[Array, "*shape"]
 
@@ -45,7 +45,7 @@ class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
     `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `tables.sum_by_node`; `halvings` bounds the binary
+    some kind of negative asks for them; `places` is for `hubs.sum_by_node`; `halvings` bounds the binary
     search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
 
@@ -56,7 +56,7 @@ class EdgeTable:
     inner: Int[Array, "inner"]
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
-    places: Int[Array, "nodes"]
+    places: Places
     halvings: int
     draws: int
 
@@ -85,7 +85,7 @@ class EdgeTable:
             inner=jnp.asarray(inner, jnp.int32),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
-            places=meeting_places(degrees, by_node),
+            places=Places.for_every_node(degrees) if by_node else Places.none(),
             halvings=longest.bit_length(),
             draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds),
         )

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from timelike._struct import with_reals
+from timelike.hubs import Places, sum_by_node
 from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
@@ -21,7 +22,6 @@ from timelike.tables import (
     get_state,
     put_rows,
     put_state,
-    sum_by_node,
     sum_repeated,
 )
 
@@ -82,7 +82,7 @@ def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Arr
 
 
 def take_fused_step(
-    plan: Plan, model: Model, step: Step, places: Array, carry: tuple, batch: tuple
+    plan: Plan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
 ) -> tuple[tuple, tuple]:
     """`take_step` by the kernels of `timelike.fused`."""
     from timelike import fused

@@ -21,11 +21,11 @@ from timelike.bloom import add_members, no_members
 from timelike.engine import Data, Report, State, begin_epoch, compiled, end_epoch
 from timelike.evaluation import LabelledPairs
 from timelike.filtered import FilteredEdges, side_by_side
+from timelike.hubs import Places
 from timelike.negatives import draws_for
 from timelike.passes import Carry, Tally, sweep_edges
 from timelike.plan import Numbers, Plan
 from timelike.shards import EdgeShards
-from timelike.tables import meeting_places
 
 #: Non-edges to validate on are drawn at most this often.
 ROUNDS = 100
@@ -76,7 +76,9 @@ class Stream:
         return {
             "words": words,
             "inner": jnp.asarray(inner, jnp.int32),
-            "places": meeting_places(degrees, plan.dense, plan.rows if plan.fused else 0),
+            "places": Places.for_every_node(degrees)
+            if plan.dense
+            else Places.for_steps(degrees, plan.rows if plan.fused else 0),
             "weights": jnp.ones(0),
             "listed_sources": jnp.asarray(listed[:, 0], jnp.int32),
             "listed_targets": jnp.asarray(listed[:, 1], jnp.int32),

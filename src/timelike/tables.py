@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int
 
@@ -20,17 +19,6 @@ from timelike.storage import narrow, wide
 
 Rows = Int[Array, "rows"]
 Table = Array
-
-#: A node in many pairs of a batch makes the threads of a GPU wait for each other where its gradients are
-#: added up: so many nodes of the highest degree are added up in so many rows each.
-HUBS, COPIES = 128, 32
-
-#: The kernels of `timelike.fused` have more such nodes, and so many further ones with one row each: they find
-#: the entries of all others one by one.
-MORE_HUBS, BUSY = 512, 32768
-
-#: A node that has more than this many rows of a batch is such a hub.
-CROWD = 64
 
 
 def _end_to_end_under_vmap(write: Callable[[Table, Rows, Array], Table]) -> Callable:
@@ -150,47 +138,6 @@ def sum_repeated(
         first = get_rows(slots, rows)
     own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
     return slots, own, writing.add(jnp.zeros_like(values), first, values)
-
-
-def places_of(degrees: np.ndarray, hubs: int = HUBS, busy: int = 0) -> np.ndarray:
-    """Where each node is added up: in its own row, or for hubs in rows past the last node.
-
-    So many `busy` nodes that come after the hubs have one row there each, after the rows of the hubs.
-    """
-    most, count = np.arange(len(degrees)), hubs + busy
-    if len(degrees) > count:  # of equal degrees the first
-        least = np.partition(degrees, len(degrees) - count)[len(degrees) - count]
-        above, equal = np.flatnonzero(degrees > least), np.flatnonzero(degrees == least)
-        most = np.sort(np.concatenate([above, equal[: count - len(above)]]))
-    most = most[np.argsort(-degrees[most], kind="stable")]
-    places, rank = np.arange(len(degrees)), np.arange(len(most))
-    places[most] = len(degrees) + np.where(rank < hubs, COPIES * rank, hubs * (COPIES - 1) + rank)
-    return places
-
-
-def meeting_places(
-    degrees: Int[np.ndarray, "2 nodes"], by_node: bool, rows_at_once: int = 0
-) -> Int[Array, "places"]:
-    """`places_of` if gradients are added up for every node, or if some node has many rows of a step."""
-    both = degrees.sum(axis=0)
-    crowd = rows_at_once * int(np.max(both, initial=0)) // max(int(both.sum()), 1)
-    if by_node:
-        return jnp.asarray(places_of(both), jnp.int32)
-    return jnp.asarray(places_of(both, MORE_HUBS, BUSY) if crowd > CROWD else np.zeros(0), jnp.int32)
-
-
-def sum_by_node(
-    places: Int[Array, "nodes"], rows: Rows, values: Float[Array, "rows ambient"]
-) -> Float[Array, "nodes ambient"]:
-    """Add up `values` over all entries of `rows` with the same row, for every node; 0 where there is none."""
-    nodes = places.shape[0]
-    size, copy = nodes + HUBS * COPIES, jnp.arange(rows.shape[0], dtype=places.dtype) % COPIES
-    where = get_rows(places, rows)
-    where = jnp.where(rows < nodes, jnp.where(where < nodes, where, where + copy), size)
-    sums = add_rows(jnp.zeros((size, *values.shape[1:]), values.dtype), where, values)
-    hubs = jnp.sum(sums[nodes:].reshape(HUBS, COPIES, -1), axis=1)
-    of_hub = get_rows(hubs, jnp.maximum(places - nodes, 0) // COPIES)
-    return jnp.where((places < nodes)[:, None], sums[:nodes], of_hub)
 
 
 def get_state(state: Any, own: Int[Array, "own"]) -> Any:

