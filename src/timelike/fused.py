@@ -10,7 +10,7 @@ sum of squares of the others.
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import jax
@@ -25,7 +25,7 @@ from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder, Flat
 from timelike.manifolds.base import Separation
 from timelike.model import Model
-from timelike.numerics import difference, log1mexp
+from timelike.numerics import difference, log1mexp, log_sum_exp
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
 from timelike.storage import narrow
@@ -201,9 +201,7 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     if len(images) == 1:
         log_prob, log_prob_not = model.likelihood.log_probs(images[0])
     else:
-        terms = [model.likelihood.log_prob(image) for image in images]
-        top = jax.lax.stop_gradient(reduce(jnp.maximum, terms))
-        log_prob = top + jnp.log(sum(jnp.exp(term - top) for term in terms))
+        log_prob = log_sum_exp([model.likelihood.log_prob(image) for image in images])
         log_prob_not = log1mexp(log_prob)
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 

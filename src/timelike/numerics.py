@@ -6,6 +6,7 @@ everywhere (of second order where the tests need Hessians).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial, reduce
 
 import jax
@@ -76,12 +77,12 @@ def _product(decays: list[Array]) -> Array:
     return reduce(jnp.multiply, [1 + e for e in decays])
 
 
-def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
-    """log Σ eˣ over the last axis, for finite x."""
-    top = jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True))
-    total = jnp.sum(jnp.exp(x - top), axis=-1)  # ≥ 1
-    # Unless x is computed twice, with other roundings: from 10⁹ on, x − top may then be −128 for all.
-    return top[..., 0] + jnp.log(jnp.where(total < 0.5, 1.0, total))
+def log_sum_exp(xs: Sequence[Scalar]) -> Scalar:
+    """log Σ e^(xᵢ), for finite xᵢ. Written out: in an axis of a few, XLA would vectorise nothing."""
+    top = jax.lax.stop_gradient(reduce(jnp.maximum, xs))
+    whole = reduce(jnp.add, [jnp.exp(x - top) for x in xs])  # ≥ 1
+    # Unless xᵢ is computed twice, with other roundings: from 10⁹ on, xᵢ − top may then be −128 for all.
+    return top + jnp.log(jnp.where(whole < 0.5, 1.0, whole))
 
 
 def softplus(x: Scalar) -> Scalar:

@@ -22,7 +22,7 @@ from timelike.likelihoods import Likelihood
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 from timelike.manifolds.base import Separation, Stationary
 from timelike.model import MeanModel, Model
-from timelike.numerics import atan2, difference, once, sqrt, squared_arc, wrap
+from timelike.numerics import atan2, difference, log_sum_exp, once, sqrt, squared_arc, wrap
 
 #: Points, coordinate first.
 Columns = Float[Array, "ambient *shape"]
@@ -40,21 +40,13 @@ def log_probs(model: Model | MeanModel, p: Columns, q: Columns) -> Float[Array, 
         members = zip(jnp.split(p, model.members), jnp.split(q, model.members), strict=True)
         return model.mean([log_probs(model.model, a, b) for a, b in members])
     if type(model.likelihood).separation is Likelihood.separation:
-        images = _one_by_one(separations(model.manifold, p, q))
+        images = separations(model.manifold, p, q).one_by_one
     else:  # a baseline that looks at the points
-        images = _one_by_one(_mapped(model.separation, p, q))
+        images = _mapped(model.separation, p, q).one_by_one
     if len(images) == 1 or not model.likelihood.decays_in_time:
         return _over_pairs(model.from_separation, images[len(images) // 2])[0]
     terms = [_over_pairs(model.likelihood.log_prob, image)[..., 0] for image in images]
-    top = reduce(jnp.maximum, terms)
-    return jnp.minimum(top + jnp.log(sum(jnp.exp(term - top) for term in terms)), 0)
-
-
-def _one_by_one(pairs: Separation) -> list[Separation]:
-    """A separation for each image."""
-    count = pairs.time.shape[0]
-    interval = jnp.broadcast_to(pairs.interval, pairs.time.shape)
-    return [Separation(interval[i : i + 1], pairs.time[i : i + 1]) for i in range(count)]
+    return jnp.minimum(log_sum_exp(terms), 0)
 
 
 def _over_pairs(function: Callable[[Separation], Any], image: Separation) -> Any:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike import passes, tables
+from timelike.hubs import HUBS, Places
 from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, Learned, Step
 from timelike.plan import Plan
@@ -21,7 +22,8 @@ def make_plan(optimizer, batch_size, pairs):
 
 def start(plan, points):
     """What the engine carries from step to step: points, optimiser, learned numbers, scratch space."""
-    slots = jnp.asarray(tables.places_of(np.arange(len(points))), jnp.int32)
+    nodes = len(points)
+    slots = Places.of(np.arange(nodes), HUBS) if plan.dense else jnp.zeros(nodes, jnp.int32)
     return points, plan.transformation().init(points), Learned.start({}), slots
 
 

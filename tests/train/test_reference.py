@@ -11,6 +11,7 @@ from steps import compiled, make_plan, one_by_one
 
 import timelike.steps
 from timelike import tables
+from timelike.hubs import sum_by_node
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
@@ -75,7 +76,8 @@ quickly = functools.partial(jax.jit, compiler_options={"xla_backend_optimization
 PIECES = {
     "batch_loss": quickly(batch_loss),
     "update_rows": quickly(update_rows, static_argnums=1),
-    **{name: quickly(getattr(tables, name)) for name in ("get_rows", "get_state", "sum_by_node")},
+    "sum_by_node": quickly(sum_by_node),
+    **{name: quickly(getattr(tables, name)) for name in ("get_rows", "get_state")},
     **{
         name: quickly(getattr(tables, name), static_argnums=4)
         for name in ("sum_repeated", "put_rows", "put_state")

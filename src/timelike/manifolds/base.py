@@ -37,8 +37,14 @@ class Separation(NamedTuple):
     @property
     def nearest(self) -> Separation:
         """The image of q nearest to p in time, as a separation with one image."""
-        interval, time = (x[x.shape[-1] // 2 :][:1] for x in self)
-        return Separation(interval, time)
+        return self.one_by_one[self.time.shape[0] // 2]
+
+    @property
+    def one_by_one(self) -> list[Separation]:
+        """A separation for each image."""
+        shared = self.interval.shape[0] == 1
+        places = [slice(i, i + 1) for i in range(self.time.shape[0])]
+        return [Separation(self.interval if shared else self.interval[i], self.time[i]) for i in places]
 
 
 class Manifold(abc.ABC):
