@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import big, compiling, engine, explore, many, memory, peers, predict, readers, scaling
+from benchmarks import big, compiling, engine, explore, many, memory, peers, predict, readers, scaling, seeds
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
 BENCHMARKS = {
     "peers": peers,
     "engine": engine,
+    "seeds": seeds,
     "compile": compiling,
     "scaling": scaling,
     "memory": memory,

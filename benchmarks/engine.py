@@ -1,4 +1,4 @@
-"""Seconds per epoch at the paper's settings, AdS over Minkowski, many seeds over one, and train() itself."""
+"""Seconds per epoch at the paper's settings, AdS over Minkowski, and train() itself."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ from benchmarks.harness import (
 
 #: Seconds per epoch of the paper (AdS, d = 100, CPU) over a thousand.
 PAPER = {"duplication-divergence": 0.019, "DREAM5": 0.112}
-SEEDS = 20
 
 
 def run(options: Options) -> list[Line]:
     name, graph = dream5(options.data_dir)
     graphs = {"duplication-divergence": duplication_divergence(), name: graph}
-    return [*against_the_paper(options, graphs), *ads_over_minkowski(options), *many_seeds(options, graphs)]
+    return [*against_the_paper(options, graphs), *ads_over_minkowski(options)]
 
 
 def against_the_paper(options: Options, graphs: dict[str, Any]) -> list[Line]:
@@ -63,27 +62,4 @@ def ads_over_minkowski(options: Options) -> list[Line]:
             work = f"AdS over Minkowski, d = {dim}, batch {batch}"
             details = {"seconds": taken, "ratio_of_best_rounds": curved["best"] / flat["best"]}
             lines.append(Line.at_most(2.5, work, curved["median"] / flat["median"], "×", **details))
-    return lines
-
-
-def many_seeds(options: Options, graphs: dict[str, Any]) -> list[Line]:
-    """20 seeds by sweep() over one by train(), and 20 in one program over the program of one."""
-    lines = []
-    for name, graph in graphs.items():
-        for manifold, dim, batch in (("anti-de-sitter", 100, 2), ("minkowski", 10, 16)):
-            model = tfd(manifold, dim)
-            config = timelike.Config(epochs=10 if options.quick else 20, batch_size=batch, learning_rate=0.01)
-            calls = {
-                "train": partial(timelike.train, graph, model, config, progress=False),
-                "sweep": partial(timelike.sweep, graph, model, config, seeds=SEEDS, progress=False),
-                "one": Epochs(graph, model, batch_size=batch),
-                "vmapped": Epochs(graph, model, seeds=SEEDS, batch_size=batch),
-            }
-            taken = median_and_best(interleaved(calls, options.rounds))
-            median = {k: v["median"] for k, v in taken.items()}
-            best = taken["sweep"]["best"] / taken["train"]["best"]
-            work = f"{SEEDS} seeds over 1, {name}, {manifold}, d = {dim}, batch {batch}"
-            details = {"seconds": taken, "ratio_of_best_rounds": best}
-            lines.append(Line.at_most(6, work, median["sweep"] / median["train"], "×", **details))
-            lines.append(Line("the same, one program on one core", median["vmapped"] / median["one"], "×"))
     return lines

@@ -80,8 +80,10 @@ def step(
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
     entries = Tile(1, *FINDING, interpret)
-    log_likelihoods, covectors, of_hubs = _gradients(tile("gradients"), model, weights, places, packed, ends)
-    own, others = _find(entries, len(packed), ends, *_link(entries, len(packed), places, ends))
+    log_likelihoods, covectors, of_hubs, at_hubs = _gradients(
+        tile("gradients"), model, weights, places, packed, ends
+    )
+    own, others = _find(entries, len(packed), ends, *_link(entries, len(packed), ends, at_hubs))
     move = partial(_move, tile("move"), optimizer, settings, state)
     packed, norms = move(packed, own, covectors, others)
     if of_hubs:
@@ -105,8 +107,8 @@ def _gradients(
     places: Places,
     packed: Packed,
     ends: Nodes,
-) -> tuple[PerPair, Rows, list[Array]]:
-    """As `objective.batch_loss` of the rows of `ends`; and sums of hubs.
+) -> tuple[PerPair, Rows, list[Array], list[Nodes]]:
+    """As `objective.batch_loss` of the rows of `ends`; sums of hubs; and where entries were added to them.
 
     Of every pair there is the gradient at its target; that at its source is the opposite.
     """
@@ -120,16 +122,17 @@ def _gradients(
             jnp.zeros((places.size, tile.dim), jnp.float32),
         ]
     kernel = partial(_gradients_kernel, jax.tree.structure(model), places.hubs, weights.shape[-1])
-    made = [like(weights.reshape(-1)), _floats(count, tile.dim)]
-    *of_hubs, log_likelihoods, covectors = tile.call(kernel, count, inputs, changed, made)
-    return log_likelihoods.reshape(weights.shape), covectors, of_hubs
+    made = [like(weights.reshape(-1)), _floats(count, tile.dim), *([like(ends)] if changed else [])]
+    found = tile.call(kernel, count, inputs, changed, made)
+    of_hubs, (log_likelihoods, covectors, *at_hubs) = found[: len(changed)], found[len(changed) :]
+    return log_likelihoods.reshape(weights.shape), covectors, of_hubs, at_hubs
 
 
 def _gradients_kernel(
     structure: Any, count_of_hubs: int, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
 ) -> None:
     numbers, ends, weights, packed, *places = inputs
-    log_likelihoods, covectors = made
+    log_likelihoods, covectors, *at_hubs = made
     model = jax.tree.unflatten(structure, [numbers[i] for i in range(structure.num_leaves)])
     count, nodes = weights.shape[0], packed.shape[0]
     pairs, inside = tile.entries(count)
@@ -155,6 +158,7 @@ def _gradients_kernel(
     for sign, entry, node in sides if places else []:
         hub = _place_of_hub(places[0], count_of_hubs, node, entry, there, nodes)
         hubs, sums = changed
+        triton.store(at_hubs[0].at[entry], hub, mask=inside)
         triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
         tile.add(sums, hub, sign * of_target, there & (hub >= 0))
     triton.store(log_likelihoods.at[pairs], chosen, mask=inside)
@@ -206,22 +210,21 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
 
-def _link(tile: Tile, nodes: int, places: Places, ends: Nodes) -> tuple[Nodes, Nodes]:
+def _link(tile: Tile, nodes: int, ends: Nodes, at_hubs: list[Nodes]) -> tuple[Nodes, Nodes]:
     """The entry before every entry in a list, those of one node in the same; and as many empty lists."""
     heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
-    inputs = [ends, places.of_node] if places.size else [ends]
-    kernel = partial(_link_kernel, nodes, places.hubs)
-    _, links, none = tile.call(kernel, ends.shape[0], inputs, [heads], [like(ends)] * 2)
+    kernel = partial(_link_kernel, nodes)
+    _, links, none = tile.call(kernel, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
     return links, none
 
 
-def _link_kernel(nodes: int, hubs: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
-    (ends, *places), (heads,), (links, none) = inputs, changed, made
+def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    (ends, *at_hubs), (heads,), (links, none) = inputs, changed, made
     entry, inside = tile.entries(ends.shape[0])
     node = triton.load(ends.at[entry], mask=inside, other=nodes)
     alone = node < nodes
-    if places:
-        alone &= _place_of_hub(places[0], hubs, node, entry, alone, nodes) < 0
+    if at_hubs:
+        alone &= triton.load(at_hubs[0].at[entry], mask=inside, other=0) < 0
     before = tile.exchange(heads, _list_of(heads, node), entry, alone)
     triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
     triton.store(none.at[entry], jnp.full_like(entry, NONE), mask=inside)
