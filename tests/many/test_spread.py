@@ -148,4 +148,4 @@ def test_a_plan(capsys):
     assert "more than 2³¹ − 1 edges" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["plan", "--nodes", "0.5", "--edges", "10"])
-    assert "--nodes is 0.5; it must be a whole number ≥ 1" in capsys.readouterr().err
+    assert "--nodes is 0.5; it must be a whole number from 1 to 1e+15" in capsys.readouterr().err
