@@ -13,7 +13,7 @@ from timelike.graph import DiGraph
 from timelike.io import parquet, text
 from timelike.io.build import Builder
 from timelike.io.files import File
-from timelike.io.formats import find
+from timelike.io.formats import allowed, find
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,8 +70,7 @@ def read_pairs(
         kind = find(file).name
         if kind not in COLLECT:
             raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
-        for name in {"delimiter", "header"} & {*options} if kind == "parquet" else ():
-            raise ValueError(f"{name} has no meaning for {file.name} (parquet); leave it out")
+        allowed(COLLECT[kind], options, f"{file.name} ({kind})")
         found = PairList(file.name, take, skip_bad_rows)
         try:
             COLLECT[kind](file, found, **options)
