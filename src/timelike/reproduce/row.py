@@ -48,7 +48,7 @@ class Row:
 
     def candidates(self) -> dict[str, list[float]]:
         """What is tried, each as a list of values: a grid for `timelike.sweep`."""
-        return {name: _listed(value) for name, value in {**self.settings, **self.instead}.items()}
+        return listed({**self.settings, **self.instead})
 
     def combinations(self) -> list[dict[str, float]]:
         """Every combination of the candidates."""
@@ -56,11 +56,12 @@ class Row:
 
     def bold(self) -> dict[str, list[float]]:
         """The paper's choice, each as a list of values."""
-        return {name: _listed(value) for name, value in self.settings.items()}
+        return listed(self.settings)
 
 
-def _listed(value: Any) -> list[float]:
-    return value if isinstance(value, list) else [value]
+def listed(settings: dict[str, Any]) -> dict[str, list[float]]:
+    """Settings as a grid: each is a list of values."""
+    return {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
 
 
 def product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
