@@ -168,7 +168,7 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
     The negatives of an edge join a new end of it to random nodes, as source or as target. −1 is padding.
     """
     table, first = lesson.table, lesson.old.shape[0]
-    s, t = table.sources[ids], table.targets[ids]
+    s, t, weights = table.edges(ids)
     coins, nodes_key = jax.random.split(key)
     other = below(nodes_key, (negatives, ids.size), table.num_nodes)
     coin = below(coins, other.shape, 4)
@@ -177,7 +177,6 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
     good = ~table.contains(a, b) & (a != b)
     sources, targets = jnp.concatenate([s[None], a]), jnp.concatenate([t[None], b])
     use = jnp.concatenate([jnp.ones((1, ids.size), bool), good]) & (ids >= 0)
-    weights = table.weights[ids] if table.weights.size else jnp.ones(ids.size)
     nodes = jnp.concatenate([jnp.where(use, x, table.num_nodes).reshape(-1) for x in (sources, targets)])
     return nodes, use, weights
 

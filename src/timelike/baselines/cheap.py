@@ -153,15 +153,16 @@ def euclidean(
 
 def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
     """As many epochs and edges of a run as `VISITS` allows."""
+    from timelike.recipes import shortened
+
     epochs = min(config.epochs, max(1, VISITS // graph.num_edges))
-    short = dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
     part, edges = graph, f"{graph.num_edges:,} edges"
     if graph.num_edges > VISITS:
         chosen = np.random.default_rng(0).choice(graph.num_edges, VISITS, replace=False, shuffle=False)
         part, edges = graph.subgraph(chosen), f"{VISITS:,} of {edges}"
     cut = f" of {config.epochs}: the graph is large" if epochs < config.epochs or part is not graph else ""
     say(f"training the Euclidean baseline on {edges}, epochs: {epochs}{cut}")
-    return part, short
+    return part, shortened(config, epochs)
 
 
 #: The one list of baselines: name → what makes one from the training graph and validation pairs, and

@@ -267,3 +267,8 @@ def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int
     if times + spaces < 1:
         raise ValueError("PseudoHyperboloid: times + spaces is 0; it must be ≥ 1")
     return Quadric(times + 1, spaces, -1, radius, images)
+
+
+def is_hyperbolic(manifold: Manifold) -> bool:
+    """Whether this is hyperbolic space, of any radius."""
+    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
