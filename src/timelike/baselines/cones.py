@@ -10,7 +10,8 @@ from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.manifolds.quadric import is_hyperbolic
 from timelike.model import Model
-from timelike.numerics import atan2, sqrt, square_sum
+from timelike.numerics import atan2, sqrt
+from timelike.sums import square_sum
 
 
 @struct

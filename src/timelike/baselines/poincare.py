@@ -16,7 +16,8 @@ from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
 from timelike.manifolds.quadric import is_hyperbolic
 from timelike.model import Model
-from timelike.numerics import log_sigmoid, sqrt, square_sum
+from timelike.numerics import log_sigmoid, sqrt
+from timelike.sums import square_sum
 
 if TYPE_CHECKING:
     from timelike.embedding import Embedding
