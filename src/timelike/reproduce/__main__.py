@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
-from timelike.commands.printing import print_json
 from timelike.machine import cores, remember_compilations
 from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import as_text, listing
@@ -32,7 +32,7 @@ def main() -> None:
         options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
         if a.what == "list":
             groups = listing(options)
-            print_json(groups) if a.json else print(as_text(groups))
+            print(json.dumps(groups, ensure_ascii=False) if a.json else as_text(groups))
             return
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume, jobs=max(1, a.jobs))
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:
@@ -42,7 +42,7 @@ def main() -> None:
         print(f"timelike.reproduce: {str(stop) or 'interrupted'}", file=sys.stderr)
         sys.exit(130)
     if a.json:
-        print_json({name: report.rows for name, report in reports.items()})
+        print(json.dumps({name: report.rows for name, report in reports.items()}))
     else:
         print("\n\n".join(report.markdown for report in reports.values()))
 
