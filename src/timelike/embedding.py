@@ -14,9 +14,9 @@ import numpy as np
 
 from timelike import export, folding, likeliest, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration, log_odds
-from timelike.checks import instance, positive_number, whole_number
+from timelike.checks import instance, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
-from timelike.graph import DiGraph, checked_nodes, node_numbers
+from timelike.graph import DiGraph, checked_nodes, is_one, node_numbers
 from timelike.model import Model
 from timelike.negatives import ANYWHERE
 from timelike.predictions import Neighbour, Predictions
@@ -163,13 +163,11 @@ class Embedding:
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
         sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        found: Calibration | str
-        if learned_since(self, valid):
-            found = self.calibration or "not calibrated: the validation edges have been learned"
-        else:
+        found = self.calibration or "not calibrated: the validation edges have been learned"
+        if learned_since(self, valid) is None:
             found = fit_calibration(self._of_members(sources, targets), np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
-            found = found.at_ratio(positive_number("ratio", ratio))
+            found = found.at_ratio(ratio)
         info = {**self.info, "calibration": str(found)}
         return dataclasses.replace(
             self, info=info, calibration=found if isinstance(found, Calibration) else None
@@ -193,14 +191,10 @@ class Embedding:
         `edges` are (source, target) pairs of names, or triples with a weight. An edge between two known
         nodes teaches nothing. `config` says how to train (None: as this embedding was).
         """
-        edges = list(edges)
-        grown = [
-            folding.fold(self.model, table, self.names, edges, config, self.info) for table in self._tables
-        ]
-        points, names, note = grown[0]
-        others = None if self.others is None else np.stack([table for table, *_ in grown[1:]])
+        tables, names, note = folding.fold(self.model, self._tables, self.names, edges, config, self.info)
+        others = None if self.others is None else np.stack(tables[1:])
         info = {**self.info, "added": note}
-        return dataclasses.replace(self, points=points, others=others, names=names, info=info)
+        return dataclasses.replace(self, points=tables[0], others=others, names=names, info=info)
 
     def to_frame(self) -> polars.DataFrame:
         """A polars table: node, its coordinates (t0 … timelike, x0 … spacelike), and its time.
@@ -283,9 +277,7 @@ class Embedding:
         odds = log_odds(raw) if self.calibration is None else self.calibration.log_odds(raw)
         return odds.mean(axis=0)
 
-    def _by_name(
-        self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], sources: Any, targets: Any
-    ) -> Any:
+    def _by_name(self, function: Callable[..., np.ndarray], sources: Any, targets: Any) -> Any:
         """A function of numbers for nodes by name, in the shape in which they are given."""
         s, t = (
             np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
@@ -294,7 +286,7 @@ class Embedding:
         if s.shape != t.shape:
             raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
         found = function(s.reshape(-1), t.reshape(-1))
-        return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
+        return float(found[0]) if is_one(sources) and is_one(targets) else found.reshape(s.shape)
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
         """What the log-probabilities of a member become by `calibration`; without one they stay."""
@@ -304,8 +296,3 @@ class Embedding:
         epochs = len(self.history.get("loss", ()))
         members = "" if self.members == 1 else f", {self.members} members"
         return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs{members})"
-
-
-def _is_one(nodes: Any) -> bool:
-    """Whether this is a node rather than several."""
-    return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0

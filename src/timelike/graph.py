@@ -181,6 +181,11 @@ def node_numbers(
     return np.asarray(found, dtype=np.int32)
 
 
+def is_one(nodes: Any) -> bool:
+    """Whether this is a node rather than several."""
+    return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0
+
+
 def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:
     """Node numbers as an int32 array, or an error that names the first one out of range."""
     array = np.asarray(nodes)
