@@ -226,10 +226,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
         The parameter `checkpoint` is not kept: it names a file of this machine.
         """
-        embedding, parameters = self._fitted(), self.get_params(deep=False)
-        if self.members == 1:
-            del parameters["members"]  # so that versions without members read the model
-        info = {**embedding.info, "estimator": to_json(parameters)}
+        embedding = self._fitted()
+        info = {**embedding.info, "estimator": to_json(self.get_params(deep=False))}
         dataclasses.replace(embedding, info=info).save(path, self.trained_on_)
 
     @classmethod
