@@ -14,6 +14,8 @@ from timelike.checks import show, whole_number
 from timelike.names import NameColumn, Names, as_names, nearest
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from timelike.describe import Description
     from timelike.io.summary import ReadSummary
 
@@ -145,6 +147,13 @@ class DiGraph:
     def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
         """The numbers of nodes given by name (or by number, in a graph without names)."""
         return node_numbers(nodes, self.num_nodes, self.names, argument)
+
+    def adjacency(self) -> csr_array:
+        """The adjacency matrix: 1 for every edge, in double precision, which SciPy's algorithms work in."""
+        from scipy.sparse import csr_array
+
+        ones, shape = np.ones(self.num_edges), (self.num_nodes, self.num_nodes)
+        return csr_array((ones, self.targets, self.row_starts), shape)
 
     @property
     def pairs(self) -> np.ndarray:

@@ -75,18 +75,11 @@ class Katz:
         for length in self.lengths:
             whole_number("Katz: lengths", length, 1)
 
-    @cached_property
-    def _adjacency(self) -> csr_array:
-        from scipy.sparse import csr_array
-
-        graph = self.graph
-        ones, n = np.ones(graph.num_edges), graph.num_nodes
-        return csr_array((ones, graph.targets, graph.row_starts), (n, n))
-
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
         s, t = _ends(self.graph, sources, targets)
-        out, back = self._adjacency, self._adjacency.T.tocsr()
+        out = self.graph.adjacency()
+        back = out.T.tocsr()
         found = np.zeros(len(s))
         for pairs in self._blocks(out, back, s, t):
             forward, backward = _powers(out, s[pairs]), _powers(back, t[pairs])
