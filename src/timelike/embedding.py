@@ -18,6 +18,7 @@ from timelike.checks import instance, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, is_one, node_numbers
 from timelike.model import Model
+from timelike.names import as_names
 from timelike.negatives import ANYWHERE
 from timelike.predictions import Neighbour, Predictions
 from timelike.trained_on import TrainedOn
@@ -54,6 +55,7 @@ class Embedding:
 
     def __post_init__(self) -> None:
         scoring.ranker(self.model, self.score)
+        object.__setattr__(self, "names", self.names and as_names(self.names))
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...
@@ -162,16 +164,15 @@ class Embedding:
         nothing new: the calibration of before stays, for this ratio.
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
-        sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
+        ends = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
         found = self.calibration or "not calibrated: the validation edges have been learned"
         if learned_since(self, valid) is None:
-            found = fit_calibration(self._of_members(sources, targets), np.asarray(valid.labels))
+            found = fit_calibration(self._of_members(*ends), np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
             found = found.at_ratio(ratio)
         info = {**self.info, "calibration": str(found)}
-        return dataclasses.replace(
-            self, info=info, calibration=found if isinstance(found, Calibration) else None
-        )
+        used = found if isinstance(found, Calibration) else None
+        return dataclasses.replace(self, info=info, calibration=used)
 
     def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
         """The same embedding, ranked by the score that tells validation pairs apart best.
