@@ -110,7 +110,8 @@ def tune(
     if trials is not None:
         whole_number("trials", trials, 1)
     base = as_settings(start)
-    base = dataclasses.replace(base, dim=dim or base.dim or 10, protocol=protocol or base.protocol)
+    dim = next(x for x in (dim, base.dim, 10) if x is not None)
+    base = dataclasses.replace(base, dim=dim, protocol=protocol or base.protocol)
     held, missing = hold_out(read(graph), valid, valid_fraction, seed, base.protocol)
     if missing:
         raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")

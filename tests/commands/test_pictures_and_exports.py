@@ -8,6 +8,7 @@ import pytest
 from small_files import BRIEF
 
 from timelike import Embedding, store
+from timelike.cli import main
 from timelike.commands.options import TrainingOptions
 from timelike.datasets import cycle
 from timelike.export import FORMATS
@@ -44,6 +45,13 @@ def test_export_beside_the_model(run, files):
     run("export", "model", "--format", "graphml")
     trained_on = store.load_trained_on(files / "model", Embedding.load(files / "model"))
     assert (files / "model.graphml").read_text().count("<edge ") == trained_on.graph.num_edges
+
+
+def test_export_from_within_the_model(files, monkeypatch):
+    monkeypatch.chdir(files / "model")
+    main(["export", ".", "--format", "npz"])
+    assert (files / "model.npz").exists()
+    assert {x.name for x in (files / "model").iterdir()} == {*store.FILES, store.EDGES}
 
 
 def test_every_option_of_training_changes_the_recipe():

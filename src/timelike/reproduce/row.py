@@ -85,8 +85,8 @@ def load_rows(group: str) -> list[Row]:
 def _row(path: Path, relative: Path) -> Row:
     merged = _merged(path)
     merged["dims"] = tuple(merged.get("dims", ()))
-    known = {field.name for field in dataclasses.fields(Row)}
-    unknown = sorted(set(merged) - known)
+    known = [field.name for field in dataclasses.fields(Row)]
+    unknown = sorted({*merged} - {*known})
     if unknown:
         raise ValueError(f"{path}: {unknown[0]!r} is not a field of a row; there are {', '.join(known)}")
     return Row(name=relative.with_suffix("").as_posix(), **merged)
