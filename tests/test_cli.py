@@ -102,6 +102,14 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["plan", "--nodes", "9", "--edges", "9", "--geometry", "order-embedding"], "--geometry is 'order"),
         (["plan", "--nodes", "9", "--edges", "x"], "--edges is 'x'; it must be a number\n"),
         (
+            ["plan", "--nodes", "1e300", "--edges", "9"],
+            "--nodes is 1e+300; it must be a whole number from 1 to 1e+15\n",
+        ),
+        (
+            ["plan", "--nodes", "9", "--edges", "9", "--epochs", "9" * 20],
+            "99; it must be a whole number ≥ 1 and",
+        ),
+        (
             ["sweep", "cycle:9", "--grid", "epochs=1"],
             "--grid: 'epochs' is not a number of this run; there are learn",
         ),

@@ -129,6 +129,7 @@ def test_description_agrees_with_networkx(edges, lonely):
     graph = DiGraph.from_arrays(s, t, 9 + lonely)
     other = nx.DiGraph(edges)
     other.add_nodes_from(range(9 + lonely))
+    np.testing.assert_array_equal(graph.adjacency().toarray(), nx.to_numpy_array(other, range(9 + lonely)))
     found = graph.describe()
     assert (found.nodes, found.edges) == (other.number_of_nodes(), other.number_of_edges())
     assert found.is_dag == nx.is_directed_acyclic_graph(other)

@@ -101,6 +101,11 @@ def test_arms_begin_at_the_start_and_change_little_first():
     assert changes == sorted(changes)
 
 
+def test_no_dimensions_are_a_mistake():
+    with pytest.raises(ValueError, match="dim is 0; it must be a whole number ≥ 1"):
+        search(dim=0)
+
+
 def test_draws_are_allowed():
     centre = {"learning_rate": 0.03, "tau1": 0.1, "alpha": 0.9, "r": 0.0, "anneal": 1.0}
     rng = np.random.default_rng(0)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from timelike._struct import numbers_of
 from timelike.auto import candidates
+from timelike.config import Config
 from timelike.graph import DiGraph
-from timelike.recipes import TIMELESS
+from timelike.model import Model
+from timelike.recipes import SWEPT_OF_CONFIG, TIMELESS
 from timelike.settings import Settings
 
 #: Kinds of negatives to choose from, besides those of the start: any pairs, other targets of a source, both
@@ -71,6 +75,23 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     return [arm for _, arm in sorted(arms, key=order)]
 
 
+def in_arm(base: Settings, arm: Arm) -> Settings:
+    """The start in another arm: with its numbers as far as they mean the same."""
+    same = arm.likelihood == base.likelihood
+    numbers = {
+        name: value
+        for name, value in base.numbers.items()
+        if same and (arm.geometry == base.geometry or (name in FACTORS and name != "circumference"))
+    }
+    return dataclasses.replace(base, **arm._asdict(), numbers=numbers)
+
+
+def centre_of(model: Model, config: Config) -> dict[str, float]:
+    """The numbers of a run that are searched."""
+    numbers = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
+    return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
+
+
 def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
     """Random settings around the centre: factors log-uniform, ranges uniform; α is a share."""
     drawn = {}
@@ -80,3 +101,14 @@ def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]
         else:
             drawn[name] = float(value * FACTORS[name] ** rng.uniform(-1, 1))
     return {name: min(x, 1.0) if name in ("alpha", "beta") else x for name, x in drawn.items()}
+
+
+def with_drawn(settings: Settings, graph: DiGraph, drawn: dict[str, float]) -> Settings:
+    """Everything that a run on a graph was trained with, where these numbers were drawn."""
+    _, config = settings.build(graph)
+    ours = {name: drawn[name] for name in SWEPT_OF_CONFIG}
+    numbers = {name: x for name, x in drawn.items() if name not in ours}
+    kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}
+    return dataclasses.replace(
+        settings, numbers={**settings.numbers, **numbers}, training={**settings.training, **kept, **ours}
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from timelike import auto
 from timelike._struct import numbers_of
 from timelike.checks import whole_number
 from timelike.config import Config
@@ -17,6 +18,23 @@ from timelike.settings import as_settings
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
+
+
+def geometries_of(
+    estimator: SpacetimeEmbedding, recipe: auto.Recipe, unvalidated: str
+) -> tuple[list[str], str]:
+    """The geometries to try, and why these; one only, where it is said why they cannot be validated."""
+    if estimator.geometry != "auto":
+        return [estimator.geometry], "as asked for"
+    if (geometry := as_settings(estimator.settings).geometry) is not None:
+        return [geometry], "as the settings say"
+    graph = estimator.graph_
+    description = graph.describe(estimator.seed)
+    names, why = auto.storable_among(auto.candidates(description), recipe), description.reason
+    unvalidated = "the graph is large" if graph.num_edges > auto.MOST_EDGES else unvalidated
+    if unvalidated and len(names) > 1:
+        return names[:1], f"{why}; not compared with others: {unvalidated}"
+    return names, why
 
 
 def recipe_of(

@@ -52,6 +52,10 @@ class Choice(NamedTuple):
     tried: list[dict[str, Any]]
 
 
+#: What trains candidates (by name, with their recipes, for a task) and keeps the best, as `choose` does.
+Choose = Callable[[list[str], Recipe, Task], Choice]
+
+
 def candidates(description: Description) -> list[str]:
     """Geometries worth a trial on such a graph, the most promising first."""
     if description.reciprocity >= SYMMETRIC:

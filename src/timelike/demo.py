@@ -13,6 +13,7 @@ from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import CylindricalMinkowski, Euclidean
 from timelike.model import Model
 from timelike.plot import panels, styled
+from timelike.plot.views import wrap
 from timelike.splits import split_edges
 from timelike.sweeps import Sweep, sweep
 
@@ -69,9 +70,9 @@ def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
     embedding = result.spacetime.best
     space = embedding.points[:, 1:] - embedding.points[:, 1:].mean(axis=0)
     main, strength, _ = np.linalg.svd(space, full_matrices=False)
-    x, t = main[:, 0] * strength[0], _around_zero(embedding.points[:, 0])
+    x, t = main[:, 0] * strength[0], wrap(embedding.points[:, 0], CIRCUMFERENCE)
     s, e = result.train.sources, result.train.targets
-    probability, step = embedding.prob(s, e), _around_zero(t[e] - t[s])
+    probability, step = embedding.prob(s, e), wrap(t[e] - t[s], CIRCUMFERENCE)
     axes.plot([x[s], x[e]], [t[s], t[s] + step], color="0.88", lw=0.4, zorder=0)
     order = np.argsort(-probability)
     likeliest = order[np.unique(s[order], return_index=True)[1]]
@@ -83,10 +84,6 @@ def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
     axes.set(xlabel="space (main direction)", ylabel="time")
     axes.set_title("Each node and its likeliest edge", loc="left")
     figure.colorbar(quiver, ax=axes, label="edge probability", aspect=30)
-
-
-def _around_zero(time: np.ndarray) -> np.ndarray:
-    return np.mod(time + CIRCUMFERENCE / 2, CIRCUMFERENCE) - CIRCUMFERENCE / 2
 
 
 def _draw_scores(axes: Axes, scores: dict[str, list[float]]) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from timelike.graph import DiGraph
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 #: Paths of two edges that are looked at; beyond it, so many are drawn.
@@ -93,7 +90,7 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     """Describe a graph; what is sampled, is by `seed`."""
     from scipy.sparse.csgraph import connected_components
 
-    matrix = _matrix(graph)
+    matrix = graph.adjacency()
     weak, parts = connected_components(matrix, connection="weak")
     strong, labels = connected_components(matrix, connection="strong")
     sizes = np.bincount(labels, minlength=1)
@@ -125,13 +122,6 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     }
     geometry, reason = _suggest(facts)
     return Description(**facts, geometry=geometry, reason=reason)
-
-
-def _matrix(graph: DiGraph) -> csr_array:
-    from scipy.sparse import csr_array
-
-    ones = np.ones(graph.num_edges, np.float64)  # what csgraph works in
-    return csr_array((ones, graph.targets, graph.row_starts), shape=(graph.num_nodes, graph.num_nodes))
 
 
 def _reciprocity(graph: DiGraph) -> float:

@@ -14,10 +14,11 @@ import numpy as np
 
 from timelike import export, folding, likeliest, predict, scoring, store
 from timelike.calibration import Calibration, fit_calibration, log_odds
-from timelike.checks import instance, positive_number, whole_number
+from timelike.checks import instance, whole_number
 from timelike.evaluation import LabelledPairs, learned_since
-from timelike.graph import DiGraph, checked_nodes, node_numbers
+from timelike.graph import DiGraph, checked_nodes, is_one, node_numbers
 from timelike.model import Model
+from timelike.names import as_names
 from timelike.negatives import ANYWHERE
 from timelike.predictions import Neighbour, Predictions
 from timelike.trained_on import TrainedOn
@@ -54,6 +55,7 @@ class Embedding:
 
     def __post_init__(self) -> None:
         scoring.ranker(self.model, self.score)
+        object.__setattr__(self, "names", self.names and as_names(self.names))
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...
@@ -162,18 +164,15 @@ class Embedding:
         nothing new: the calibration of before stays, for this ratio.
         """
         instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
-        sources, targets = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        found: Calibration | str
-        if learned_since(self, valid):
-            found = self.calibration or "not calibrated: the validation edges have been learned"
-        else:
-            found = fit_calibration(self._of_members(sources, targets), np.asarray(valid.labels))
+        ends = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
+        found = self.calibration or "not calibrated: the validation edges have been learned"
+        if learned_since(self, valid) is None:
+            found = fit_calibration(self._of_members(*ends), np.asarray(valid.labels))
         if isinstance(found, Calibration) and ratio is not None:
-            found = found.at_ratio(positive_number("ratio", ratio))
+            found = found.at_ratio(ratio)
         info = {**self.info, "calibration": str(found)}
-        return dataclasses.replace(
-            self, info=info, calibration=found if isinstance(found, Calibration) else None
-        )
+        used = found if isinstance(found, Calibration) else None
+        return dataclasses.replace(self, info=info, calibration=used)
 
     def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
         """The same embedding, ranked by the score that tells validation pairs apart best.
@@ -193,14 +192,10 @@ class Embedding:
         `edges` are (source, target) pairs of names, or triples with a weight. An edge between two known
         nodes teaches nothing. `config` says how to train (None: as this embedding was).
         """
-        edges = list(edges)
-        grown = [
-            folding.fold(self.model, table, self.names, edges, config, self.info) for table in self._tables
-        ]
-        points, names, note = grown[0]
-        others = None if self.others is None else np.stack([table for table, *_ in grown[1:]])
+        tables, names, note = folding.fold(self.model, self._tables, self.names, edges, config, self.info)
+        others = None if self.others is None else np.stack(tables[1:])
         info = {**self.info, "added": note}
-        return dataclasses.replace(self, points=points, others=others, names=names, info=info)
+        return dataclasses.replace(self, points=tables[0], others=others, names=names, info=info)
 
     def to_frame(self) -> polars.DataFrame:
         """A polars table: node, its coordinates (t0 … timelike, x0 … spacelike), and its time.
@@ -283,9 +278,7 @@ class Embedding:
         odds = log_odds(raw) if self.calibration is None else self.calibration.log_odds(raw)
         return odds.mean(axis=0)
 
-    def _by_name(
-        self, function: Callable[[np.ndarray, np.ndarray], np.ndarray], sources: Any, targets: Any
-    ) -> Any:
+    def _by_name(self, function: Callable[..., np.ndarray], sources: Any, targets: Any) -> Any:
         """A function of numbers for nodes by name, in the shape in which they are given."""
         s, t = (
             np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
@@ -294,7 +287,7 @@ class Embedding:
         if s.shape != t.shape:
             raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
         found = function(s.reshape(-1), t.reshape(-1))
-        return float(found[0]) if _is_one(sources) and _is_one(targets) else found.reshape(s.shape)
+        return float(found[0]) if is_one(sources) and is_one(targets) else found.reshape(s.shape)
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
         """What the log-probabilities of a member become by `calibration`; without one they stay."""
@@ -304,8 +297,3 @@ class Embedding:
         epochs = len(self.history.get("loss", ()))
         members = "" if self.members == 1 else f", {self.members} members"
         return f"Embedding({len(self.points):,} nodes, {self.model}, {epochs} epochs{members})"
-
-
-def _is_one(nodes: Any) -> bool:
-    """Whether this is a node rather than several."""
-    return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0

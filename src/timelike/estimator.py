@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
-from timelike.asked import recipe_of, variations_of
+from timelike.asked import geometries_of, recipe_of, variations_of
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.evaluation import LabelledPairs, same_nodes, score_pairs
 from timelike.given import ends_of, hold_out, labels_of, read_graph, with_missing
-from timelike.graph import DiGraph, node_numbers
+from timelike.graph import DiGraph
 from timelike.io import read
 from timelike.likelihoods import Likelihood
-from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.parameters import from_json, to_json
 from timelike.predict import aligned
@@ -36,10 +35,6 @@ from timelike.training import DivergedError
 
 if TYPE_CHECKING:
     import polars
-
-
-#: What trains candidates (by name, with their recipes, for a task) and keeps the best.
-Choose = Callable[[list[str], auto.Recipe, auto.Task], auto.Choice]
 
 
 class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
@@ -125,7 +120,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         return self.fit_by(auto.choose, graph, valid)
 
-    def fit_by(self, choose: Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
+    def fit_by(self, choose: auto.Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
         """The same, where `choose` trains the candidates and says which is best, as `auto.choose` does."""
         check_geometry(self.geometry, ("auto",))
         for name in ("seeds", "members"):
@@ -136,20 +131,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.trained_on_, unvalidated = hold_out(
             known, valid, self.valid_fraction, self.seed, settings.protocol
         )
-
-        def recipe(geometry: str) -> tuple[Model, Config]:
-            return recipe_of(self, geometry, self.graph_, self.valid_)
-
-        names, why = [self.geometry], "as asked for"
-        if self.geometry == "auto" and settings.geometry is not None:
-            names, why = [settings.geometry], "as the settings say"
-        elif self.geometry == "auto":
-            description = self.graph_.describe(self.seed)
-            names, why = auto.storable_among(auto.candidates(description), recipe), description.reason
-        if self.graph_.num_edges > auto.MOST_EDGES:
-            unvalidated = "the graph is large"
-        if unvalidated and len(names) > 1:
-            names, why = names[:1], f"{why}; not compared with others: {unvalidated}"
+        recipe = partial(recipe_of, self, graph=self.graph_, valid=self.valid_)
+        names, why = geometries_of(self, recipe, unvalidated)
         task = auto.Task(
             self.graph_, self.valid_, partial(variations_of, self), self.seeds, self.checkpoint, self.progress
         )
@@ -230,13 +213,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         rows = [tuple(edge) for edge in edges]
         self.embedding_ = self._fitted().add_nodes(rows, config)
         if self.trained_on_ is not None:
-            names, count = self.embedding_.names, len(self.embedding_.points)
-            new = [node_numbers(end, count, names, "edges") for end in ends_of([row[:2] for row in rows])]
-            weights = None
-            if self.graph_.weights is not None or any(len(row) > 2 for row in rows):
-                weights = np.array([row[2] if len(row) > 2 else 1.0 for row in rows], np.float32)
-            graph = self.graph_.with_edges(np.stack(new, axis=1), count, names, weights)
-            self.trained_on_ = TrainedOn(graph, self.valid_)
+            embedding = self.embedding_
+            self.trained_on_ = self.trained_on_.grown(rows, len(embedding.points), embedding.names)
         return self
 
     def to_frame(self) -> polars.DataFrame:
@@ -248,10 +226,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
         The parameter `checkpoint` is not kept: it names a file of this machine.
         """
-        embedding, parameters = self._fitted(), self.get_params(deep=False)
-        if self.members == 1:
-            del parameters["members"]  # so that versions without members read the model
-        info = {**embedding.info, "estimator": to_json(parameters)}
+        embedding = self._fitted()
+        info = {**embedding.info, "estimator": to_json(self.get_params(deep=False))}
         dataclasses.replace(embedding, info=info).save(path, self.trained_on_)
 
     @classmethod

@@ -47,29 +47,30 @@ class Lesson(NamedTuple):
 
 def fold(
     model: Model,
-    points: np.ndarray,
+    tables: Sequence[np.ndarray],
     names: Sequence[Hashable] | None,
     edges: Iterable[tuple],
     config: Config | None,
     info: dict[str, Any],
-) -> tuple[np.ndarray, Sequence[Hashable] | None, dict[str, int]]:
-    """Points and names of the old nodes and the new ones, and a note of how many were added.
+) -> tuple[list[np.ndarray], Sequence[Hashable] | None, dict[str, int]]:
+    """Points, in each of the tables, and names of old and new nodes, and a note of how many were added.
 
     A new node starts at the point of the known node in whose place its edges would be likeliest. Then
     it is trained as in `train`, with negatives that join it to random nodes, in both directions.
     """
-    graph = _graph(edges, len(points), names)
-    first, config = len(points), config or _settings(info)
-    ids = np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
-    start = _start(model, points, graph, config)
-    lesson = Lesson(EdgeTable.build(graph), jnp.asarray(ids), jnp.asarray(points))
+    first, config = len(tables[0]), config or _settings(info)
+    graph = _graph(edges, first, names)
+    table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
     pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
-    learned = _train(model, lesson, start, pace, plan, config.optimizer)
-    model.manifold.check_points(np.asarray(learned), "the new points")
-    together = np.concatenate([points, np.asarray(learned, points.dtype)])
-    note = {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
-    return together, graph.names, note
+    grown = []
+    for points in tables:
+        lesson = Lesson(table, jnp.asarray(ids), jnp.asarray(points))
+        start = _start(model, points, graph, config)
+        learned = np.asarray(_train(model, lesson, start, pace, plan, config.optimizer), points.dtype)
+        model.manifold.check_points(learned, "the new points")
+        grown.append(np.concatenate([points, learned]))
+    return grown, graph.names, {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
 
 
 def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
@@ -168,7 +169,7 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
     The negatives of an edge join a new end of it to random nodes, as source or as target. −1 is padding.
     """
     table, first = lesson.table, lesson.old.shape[0]
-    s, t = table.sources[ids], table.targets[ids]
+    s, t, weights = table.edges(ids)
     coins, nodes_key = jax.random.split(key)
     other = below(nodes_key, (negatives, ids.size), table.num_nodes)
     coin = below(coins, other.shape, 4)
@@ -177,7 +178,6 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
     good = ~table.contains(a, b) & (a != b)
     sources, targets = jnp.concatenate([s[None], a]), jnp.concatenate([t[None], b])
     use = jnp.concatenate([jnp.ones((1, ids.size), bool), good]) & (ids >= 0)
-    weights = table.weights[ids] if table.weights.size else jnp.ones(ids.size)
     nodes = jnp.concatenate([jnp.where(use, x, table.num_nodes).reshape(-1) for x in (sources, targets)])
     return nodes, use, weights
 

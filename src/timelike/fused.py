@@ -2,10 +2,9 @@
 
 XLA reads and writes the rows of a batch about ten times between its gather and its scatter, and adds up
 repeated nodes with an atomic addition for every number. Here each row is read once for its pair and once,
-with its optimiser state beside it, to be moved. The entries of a batch are linked in lists, many and short,
-those of one node in the same. Then the first of every node gets a list of the others, and moves its row by
-the gradients of all. The kernels are for flat spaces, where a pair is seen by its time difference and by the
-sum of squares of the others.
+with its optimiser state beside it, to be moved: the first entry of every node in a batch, as
+`timelike.meeting` finds it, moves its row by the gradients of all. The kernels are for flat spaces, where a
+pair is seen by its time difference and by the sum of squares of the others.
 """
 
 from __future__ import annotations
@@ -16,45 +15,38 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import optax
-from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from timelike.hubs import COPIES, Places
 from timelike.likelihoods import LIKELIHOODS
-from timelike.manifolds import Cylinder, Flat
+from timelike.manifolds import Cylinder
 from timelike.manifolds.base import Separation
+from timelike.meeting import NONE, Nodes, meet
 from timelike.model import Model
 from timelike.numerics import difference, log1mexp, log_sum_exp
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
-from timelike.storage import narrow
+from timelike.storage import is_flat, narrow
 from timelike.tiles import Tile, like
 
-Nodes = Int[Array, "entries"]
 PerPair = Float[Array, "pairs batch"]
 Rows = Float[Array, "pairs ambient"]
 
-#: At the end of a list; and an entry that is in none.
-NONE, UNLINKED = -1, -2
 #: Numbers that a block of threads holds of a table, and threads in it in units of 32: for every kernel, of
 #: narrow and of wide tables; measured on an H200.
 TILES = {
     "gradients": {1024: (256, 1)},
     "move": {16: (128, 1), 1024: (256, 1)},
 }
-#: Entries that a block of threads links or follows in their lists, and threads in units of 32.
-FINDING = 128, 4
 
 
 def fits(model: Model, dense: bool) -> bool:
     """Whether there are kernels for this model on this machine."""
-    space = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
-    flat = isinstance(space, Flat) and space.times <= 1
-    known = type(model.likelihood) in LIKELIHOODS.values()
     return (
-        flat
-        and known
+        is_flat(model.manifold)
+        and model.manifold.signature[0] <= 1
+        and type(model.likelihood) in LIKELIHOODS.values()
         and not dense
         and jax.default_backend() == "gpu"
         and not jax.config.read("jax_enable_x64")
@@ -79,15 +71,14 @@ def step(
     NaN where an entry is padding or another one of the same node stands for it.
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
-    entries = Tile(1, *FINDING, interpret)
     log_likelihoods, covectors, of_hubs, at_hubs = _gradients(
         tile("gradients"), model, weights, places, packed, ends
     )
-    own, others = _find(entries, len(packed), ends, *_link(entries, len(packed), ends, at_hubs))
+    own, others = meet(len(packed), ends, at_hubs, interpret)
     move = partial(_move, tile("move"), optimizer, settings, state)
     packed, norms = move(packed, own, covectors, others)
     if of_hubs:
-        packed, norms_of_hubs = move(packed, *_sums_of_hubs(places.hubs, *of_hubs))
+        packed, norms_of_hubs = move(packed, *places.sums_of_hubs(*of_hubs))
         norms = jnp.concatenate([norms, norms_of_hubs])
     one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
     _, counted = optimizer.update(covectors[:1], one, covectors[:1])
@@ -170,25 +161,10 @@ def _sides(pairs: Array, count: int) -> list[tuple[float, Array]]:
     return [(-1.0, pairs), (1.0, count + pairs)]
 
 
-def _list_of(heads: Any, node: Array) -> Array:
-    """The number of the list that has the entries of a node: scattered by their highest bits of a product."""
-    bits = heads.shape[0].bit_length() - 1
-    return ((node.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)) >> jnp.uint32(32 - bits)).astype(jnp.int32)
-
-
 def _place_of_hub(places: Any, hubs: int, node: Array, entry: Array, there: Array, nodes: int) -> Array:
     """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes."""
     place = triton.load(places.at[node], mask=there, other=0) - nodes
     return jnp.where((place >= 0) & (place < hubs * COPIES), place + entry % COPIES, place)
-
-
-def _sums_of_hubs(count: int, hubs: Nodes, sums: Rows) -> tuple[Nodes, Rows]:
-    """A hub has many rows of sums: add them up. A hub of which there was no entry is past the last node."""
-    first, rest = (x[: count * COPIES].reshape(count, COPIES, *x.shape[1:]) for x in (hubs, sums))
-    return (
-        jnp.concatenate([first.min(axis=1), hubs[count * COPIES :]]),
-        jnp.concatenate([rest.sum(axis=1), sums[count * COPIES :]]),
-    )
 
 
 def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
@@ -208,52 +184,6 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
         log_prob = log_sum_exp([model.likelihood.log_prob(image) for image in images])
         log_prob_not = log1mexp(log_prob)
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
-
-
-def _link(tile: Tile, nodes: int, ends: Nodes, at_hubs: list[Nodes]) -> tuple[Nodes, Nodes]:
-    """The entry before every entry in a list, those of one node in the same; and as many empty lists."""
-    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
-    kernel = partial(_link_kernel, nodes)
-    _, links, none = tile.call(kernel, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
-    return links, none
-
-
-def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
-    (ends, *at_hubs), (heads,), (links, none) = inputs, changed, made
-    entry, inside = tile.entries(ends.shape[0])
-    node = triton.load(ends.at[entry], mask=inside, other=nodes)
-    alone = node < nodes
-    if at_hubs:
-        alone &= triton.load(at_hubs[0].at[entry], mask=inside, other=0) < 0
-    before = tile.exchange(heads, _list_of(heads, node), entry, alone)
-    triton.store(links.at[entry], jnp.where(alone, before, UNLINKED), mask=inside)
-    triton.store(none.at[entry], jnp.full_like(entry, NONE), mask=inside)
-
-
-def _find(tile: Tile, nodes: int, ends: Nodes, links: Nodes, none: Nodes) -> tuple[Nodes, Nodes]:
-    """The node of every entry that is the first of it, else past the last; and lists of the others of it."""
-    others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
-    return own, others
-
-
-def _find_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
-    (ends, links), (others,), (own,) = inputs, changed, made
-    entry, inside = tile.entries(ends.shape[0])
-    node = triton.load(ends.at[entry], mask=inside, other=nodes)
-    before = triton.load(links.at[entry], mask=inside, other=UNLINKED)
-
-    def look(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        link, first = carry
-        more = link >= 0
-        same = more & (triton.load(ends.at[link], mask=more, other=nodes) == node)
-        return triton.load(links.at[link], mask=more, other=NONE), jnp.where(same, link, first)
-
-    start = before, jnp.full_like(entry, NONE)
-    _, first = jax.lax.while_loop(lambda carry: jnp.max(carry[0]) >= 0, look, start)
-    alone = (first == NONE) & (before != UNLINKED)
-    triton.store(own.at[entry], jnp.where(alone, node, nodes), mask=inside)
-    after = tile.exchange(others, jnp.maximum(first, 0), entry, first >= 0)
-    triton.store(others.at[entry], after, mask=first >= 0)
 
 
 def _move(

@@ -14,6 +14,8 @@ from timelike.checks import show, whole_number
 from timelike.names import NameColumn, Names, as_names, nearest
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from timelike.describe import Description
     from timelike.io.summary import ReadSummary
 
@@ -146,6 +148,13 @@ class DiGraph:
         """The numbers of nodes given by name (or by number, in a graph without names)."""
         return node_numbers(nodes, self.num_nodes, self.names, argument)
 
+    def adjacency(self) -> csr_array:
+        """The adjacency matrix: 1 for every edge, in double precision, which SciPy's algorithms work in."""
+        from scipy.sparse import csr_array
+
+        ones, shape = np.ones(self.num_edges), (self.num_nodes, self.num_nodes)
+        return csr_array((ones, self.targets, self.row_starts), shape)
+
     @property
     def pairs(self) -> np.ndarray:
         """The edges as an (n, 2) array of numbers."""
@@ -179,6 +188,11 @@ def node_numbers(
         near = ", ".join(nearest(names, value))
         raise ValueError(f"{argument}: there is no node {value!r}; the nearest names are {near}")
     return np.asarray(found, dtype=np.int32)
+
+
+def is_one(nodes: Any) -> bool:
+    """Whether this is a node rather than several."""
+    return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0
 
 
 def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:

@@ -77,6 +77,20 @@ class Places:
         """For `sum_by_node`."""
         return cls.of(degrees.sum(axis=0), HUBS)
 
+    def sums_of_hubs(
+        self, nodes: Int[Array, "places"], sums: Float[Array, "places ambient"]
+    ) -> tuple[Int[Array, "all"], Float[Array, "all ambient"]]:
+        """The node and the sum of every hub and busy node, of those of their rows.
+
+        A row that nothing was added to is of a node past the last.
+        """
+        rows = self.hubs * COPIES
+        first, rest = (x[:rows].reshape(self.hubs, COPIES, *x.shape[1:]) for x in (nodes, sums))
+        return (
+            jnp.concatenate([first.min(axis=1), nodes[rows:]]),
+            jnp.concatenate([rest.sum(axis=1), sums[rows:]]),
+        )
+
 
 def sum_by_node(
     places: Places, rows: Rows, values: Float[Array, "rows ambient"]

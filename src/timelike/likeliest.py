@@ -20,7 +20,7 @@ def of_node(
     embedding: Embedding, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
 ) -> Predictions:
     """The k likeliest edges out of a node, or into it; not those of `exclude`."""
-    number, k = _number(embedding, node), whole_number("k", k, 1)
+    number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
     known, without = _known(embedding, exclude), np.array([number])
     if known is not None:
         ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
@@ -41,10 +41,7 @@ def of_all(
 ) -> Predictions:
     """The k likeliest edges between any nodes, or between those given; not those of `exclude`."""
     k = whole_number("k", k, 1)
-    ends = [
-        None if given is None else np.array([_number(embedding, node) for node in given], np.int64)
-        for given in (sources, targets)
-    ]
+    ends = [None if given is None else _numbers(embedding, list(given)) for given in (sources, targets)]
     known = _known(embedding, exclude)
     if sources is None and len(strangers := embedding.strangers(known)):
         ends[0] = np.delete(np.arange(len(embedding.points)), strangers)
@@ -54,16 +51,15 @@ def of_all(
 
 def nearest(embedding: Embedding, node: Hashable, k: int) -> list[Neighbour]:
     """The k nodes nearest to a node, in the first member."""
-    number, k = _number(embedding, node), whole_number("k", k, 1)
+    number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
     columns = embedding.columns if embedding.members == 1 else embedding.columns[: embedding.points.shape[1]]
     squares = np.asarray(predict.squared_distances(embedding.model.manifold, columns, number))
     best = predict.best_of(-squares, k, np.array([number]))
     return [Neighbour(embedding.name(i), float(np.sqrt(squares[i]))) for i in best]
 
 
-def _number(embedding: Embedding, node: Hashable) -> int:
-    found = node_numbers([node], len(embedding.points), embedding.names, "node")
-    return int(found[0])
+def _numbers(embedding: Embedding, nodes: list[Hashable]) -> np.ndarray:
+    return node_numbers(nodes, len(embedding.points), embedding.names, "node")
 
 
 def _known(embedding: Embedding, exclude: DiGraph | None) -> DiGraph | None:

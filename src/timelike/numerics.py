@@ -7,12 +7,14 @@ everywhere (of second order where the tests need Hessians).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from timelike.sums import once
 
 Scalar = Float[Array, "*shape"]
 
@@ -24,17 +26,6 @@ SATURATION = 1e-3
 #: Below this |argument| a quotient such as θ/sin θ is taken from its Taylor series. With eight
 #: terms the first one dropped is below 1e-16.
 SERIES = 1e-2
-
-
-def once(x: Scalar) -> Scalar:
-    """x itself (x finite), computed once.
-
-    On a CPU, XLA likes to fuse a number that belongs to a pair into the loop over the pair's
-    coordinates, and then computes its cosines and series again for every coordinate. It never fuses
-    a division that way, so x is divided by a 1 that XLA does not see through. (It drops
-    `optimization_barrier` before it fuses.)
-    """
-    return jax.lax.platform_dependent(x, cpu=lambda y: y / (1 + 0 * y), default=lambda y: y)
 
 
 @jax.custom_jvp
@@ -148,52 +139,6 @@ def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
     square = x * x + y * y
     inverse = jnp.where(square > 0, 1 / jnp.where(square > 0, square, 1.0), 0.0)
     return atan2(y, x), (x * inverse) * dy - (y * inverse) * dx
-
-
-@jax.custom_jvp
-def total(x: Float[Array, "*shape n"]) -> Scalar:
-    """Σ xᵢ over the last axis.
-
-    On a CPU, XLA adds up a long row number by number. Here it is cut into strips that are added side
-    by side, as vectors, and only what is left in the strip number by number: four times as fast.
-    """
-    if x.shape[-1] < 4 * STRIP:
-        return jnp.sum(x, axis=-1)
-    return jax.lax.platform_dependent(x, cpu=_total_in_strips, default=partial(jnp.sum, axis=-1))
-
-
-@total.defjvp
-def _total_jvp(primals, tangents):  # type: ignore[no-untyped-def]
-    return total(*primals), jnp.sum(tangents[0], axis=-1)
-
-
-#: Numbers in a vector register.
-STRIP = 8
-
-
-def _total_in_strips(x: Float[Array, "*shape n"]) -> Scalar:
-    strips = [x[..., i : i + STRIP] for i in range(0, x.shape[-1], STRIP)]
-    short = STRIP - strips[-1].shape[-1]
-    strips[-1] = jnp.pad(strips[-1], [(0, 0)] * (x.ndim - 1) + [(0, short)])
-    while len(strips) > 1:
-        left = strips[-1:] if len(strips) % 2 else []
-        strips = [a + b for a, b in zip(strips[:-1:2], strips[1::2], strict=True)] + left
-    return jnp.sum(once(strips[0]), axis=-1)
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(1, 2))
-def square_sum(x: Float[Array, "n"], start: int, stop: int) -> Float[Array, ""]:
-    """Σ xᵢ² over start ≤ i < stop, with the derivative as one masked product instead of padded slices."""
-    part = x[start:stop]
-    return total(part * part)
-
-
-@square_sum.defjvp
-def _square_sum_jvp(start, stop, primals, tangents):  # type: ignore[no-untyped-def]
-    (x,), (dx,) = primals, tangents
-    axis = np.arange(x.shape[0])
-    inside = jnp.where((start <= axis) & (axis < stop), x, 0)
-    return square_sum(x, start, stop), 2 * jnp.sum(inside * dx)
 
 
 @jax.custom_jvp

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from timelike.manifolds.base import Separation
 from timelike.model import Model
-from timelike.numerics import once
+from timelike.sums import once
 from timelike.tables import all_batched
 
 #: The logit of padding.

@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Float
 
 from timelike.manifolds.base import Manifold
-from timelike.numerics import once, total
+from timelike.sums import once, total
 
 Rows = Float[Array, "rows ambient"]
 

@@ -22,7 +22,8 @@ from timelike.likelihoods import Likelihood
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 from timelike.manifolds.base import Separation, Stationary
 from timelike.model import MeanModel, Model
-from timelike.numerics import atan2, difference, log_sum_exp, once, sqrt, squared_arc, wrap
+from timelike.numerics import atan2, difference, log_sum_exp, sqrt, squared_arc, wrap
+from timelike.sums import once
 
 #: Points, coordinate first.
 Columns = Float[Array, "ambient *shape"]

@@ -36,10 +36,9 @@ class Plan:
         """Whether every node moves in every step, not only those of the batch."""
         return self.optimizer in DENSE
 
-    @property
-    def rows(self) -> int:
-        """How many rows of the table a step touches, repetitions counted."""
-        return 2 * self.batch_size * (1 + self.negatives.total)
+    def rows(self, edges: int) -> int:
+        """How many rows of the table a step over so many edges touches, repetitions counted."""
+        return 2 * min(self.batch_size, edges) * (1 + self.negatives.total)
 
     def transformation(self) -> optax.GradientTransformation:
         """The optax part of the optimiser."""

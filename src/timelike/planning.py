@@ -29,6 +29,8 @@ DENSE = {"dense-adam": 2}
 COPIES = 8
 #: Numbers of nodes and edges are words with a sign.
 MOST = 2**31 - 1
+#: Nobody plans for more of anything than this.
+LARGEST = 10**15
 #: Pairs that are drawn together.
 PAIRS_PER_BLOCK = 1 << 16
 #: The most processes that are tried.
@@ -54,8 +56,8 @@ class Work:
 
     def __post_init__(self) -> None:
         for name in ("nodes", "edges", "ambient", "batch_size", "epochs"):
-            whole_number(name, getattr(self, name), 1)
-        whole_number("negatives", self.negatives, 0)
+            whole_number(name, getattr(self, name), 1, LARGEST)
+        whole_number("negatives", self.negatives, 0, LARGEST)
         for name, known in (("optimizer", MOMENTS), ("tables", KEPT)):
             if getattr(self, name) not in known:
                 given = show(getattr(self, name))
@@ -174,7 +176,7 @@ def plan(
             raise ValueError(
                 f"memory is {memory:g} GiB; no number of processes up to {MOST_PROCESSES:,} is enough"
             )
-    if whole_number("processes", processes, 1) > 1 and work.optimizer in DENSE:
+    if whole_number("processes", processes, 1, LARGEST) > 1 and work.optimizer in DENSE:
         raise ValueError(
             f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes take "adam"'
         )

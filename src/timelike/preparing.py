@@ -62,22 +62,25 @@ def prepare(
     check_memory(graph, model, config)
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
-    plan = _faster(plan, model, graph.num_nodes, alone)
+    plan = _faster(plan, model, graph, alone)
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
     if isinstance(graph, EdgeShards):
         return plan, Data(None, valid, test)
-    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
-    return plan, Data(FilteredEdges.of(table, graph, plan.rows) if plan.fused else table, valid, test)
+    table: Any = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    if plan.fused:
+        table = FilteredEdges.of(table, graph, plan.rows(graph.num_edges))
+    return plan, Data(table, valid, test)
 
 
-def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
+def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
     """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
+    rows = plan.rows(graph.num_edges)
     if jax.default_backend() == "cpu":
-        few = plan.rows <= FEW_ROWS and nodes <= FEW_NODES
+        few = rows <= FEW_ROWS and graph.num_nodes <= FEW_NODES
         return dataclasses.replace(plan, in_one_kernel=few and not plan.dense and _is_ours(model))
-    if not alone or plan.rows < LONG_STEP or jax.default_backend() != "gpu":
+    if not alone or rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
     try:
         from timelike.fused import fits
@@ -86,11 +89,11 @@ def _faster(plan: Plan, model: Model, nodes: int, alone: bool) -> Plan:
     return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
 
 
-def _is_ours(model: Model) -> bool:
+def _is_ours(struct: Any) -> bool:
     """Whether derivatives are known to need no scatter, which one kernel may not have; a user's own may."""
-    space = model.manifold
-    parts = space, getattr(space, "base", space), model.likelihood
-    return all(type(part).__module__.startswith("timelike.") for part in parts)
+    if not type(struct).__module__.startswith("timelike."):
+        return False
+    return all(_is_ours(getattr(struct, f.name)) for f in dataclasses.fields(struct) if "kind" in f.metadata)
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:

@@ -70,7 +70,7 @@ class EdgeShards:
         The file is an edge list or Parquet and is read once, in pieces; a part must fit into memory, the
         nodes' names and numbers too. Loops and repetitions are left out; weights and times are not read.
         `hold_out` is the share of edges to draw, by `seed`, to validate on, but at most about 20,000; see
-        `streaming.validation_pairs`. `options` are those of `read` for this format.
+        `streaming.validation_pairs`. `options` are those of `read` for such files.
         """
         from timelike.io.sharding import shard_file, shard_graph
 
@@ -78,7 +78,7 @@ class EdgeShards:
             if isinstance(source, DiGraph):
                 shard_graph(source, new, per_part, hold_out, seed)
             else:
-                shard_file(os.fspath(source), new, per_part, hold_out, seed, options)
+                shard_file(os.fspath(source), new, per_part, hold_out, seed, **options)
         return cls(folder)
 
     @property

@@ -60,11 +60,11 @@ class SharedSweep:
 
     def work(self, train: Callable[[dict[str, float]], Rows]) -> Rows:
         """Take trials until none is left, here or elsewhere; the rows of all, in the order of the grid."""
-        while (left := self._left()) > 0:
+        while len(self._done()) < len(self.grid):
             number = self._take()
             if number is None:
                 self._put_back_silent()
-                time.sleep(min(1.0, self.silence / 10) if left else 0)
+                time.sleep(min(1.0, self.silence / 10))
                 continue
             point = self._trial(number).user_attrs["point"]
             with self._counting(number):
@@ -77,7 +77,7 @@ class SharedSweep:
 
     def _open(self) -> Any:
         """The study of this sweep; whoever makes it puts in the trials, and the others wait for that."""
-        study, optuna = None, self._optuna
+        optuna = self._optuna
         try:
             study = optuna.create_study(storage=self._storage, study_name=self.name, direction="maximize")
         except optuna.exceptions.DuplicatedStudyError:
@@ -94,9 +94,6 @@ class SharedSweep:
             study.enqueue_trial(point, user_attrs={"point": number})
         study.set_user_attr("points", len(self.grid))
         return study
-
-    def _left(self) -> int:
-        return len(self.grid) - len(self._done())
 
     def _done(self) -> dict[int, Rows]:
         """Finished rows by point."""

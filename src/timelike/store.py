@@ -223,7 +223,7 @@ def _info(value: Any) -> dict[str, Any]:
     for name in ("geometry", "reason", "calibration", "selected_by"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
-    whole_number('"info": best_epoch', value.get("best_epoch", 1), 1)
+    whole_number('"info": best_epoch', value.get("best_epoch", 0))
     return value
 
 

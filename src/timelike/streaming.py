@@ -68,7 +68,7 @@ class Stream:
         plan, shards = self.plan, self.shards
         degrees, kinds = shards.degrees, plan.negatives
         inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
-        listed = np.zeros((0, 2)) if non_edges is None else non_edges
+        listed = np.zeros((0, 2)) if non_edges is None else np.asarray(non_edges)
         sample = shards.part(0)[:, : 1 << 24]
         words = no_members(shards.num_edges)
         for number in range(len(shards.counts)):
@@ -78,7 +78,7 @@ class Stream:
             "inner": jnp.asarray(inner, jnp.int32),
             "places": Places.for_every_node(degrees)
             if plan.dense
-            else Places.for_steps(degrees, plan.rows if plan.fused else 0),
+            else Places.for_steps(degrees, plan.rows(self._length) if plan.fused else 0),
             "weights": jnp.ones(0),
             "listed_sources": jnp.asarray(listed[:, 0], jnp.int32),
             "listed_targets": jnp.asarray(listed[:, 1], jnp.int32),

@@ -8,6 +8,7 @@ and `time`, empty for the other parts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from timelike.checks import show
 from timelike.evaluation import LabelledPairs
-from timelike.graph import DiGraph, checked_pairs
+from timelike.graph import DiGraph, checked_pairs, node_numbers
 
 if TYPE_CHECKING:
     import polars
@@ -46,6 +47,14 @@ class TrainedOn:
             held = DiGraph.from_arrays(s, t, self.graph.num_nodes)
             edges = edges[~held.has_edges(*edges.T)]
         return DiGraph.from_arrays(edges[:, 0], edges[:, 1], self.graph.num_nodes, self.graph.names)
+
+    def grown(self, rows: Sequence[tuple], nodes: int, names: Any) -> TrainedOn:
+        """The same with more edges, pairs of names or triples with a weight, in a graph of so many nodes."""
+        new = [node_numbers([row[end] for row in rows], nodes, names, "edges") for end in (0, 1)]
+        weights = None
+        if self.graph.weights is not None or any(len(row) > 2 for row in rows):
+            weights = np.array([row[2] if len(row) > 2 else 1.0 for row in rows], np.float32)
+        return TrainedOn(self.graph.with_edges(np.stack(new, axis=1), nodes, names, weights), self.valid)
 
     def _parts(self) -> list[np.ndarray]:
         """The (n, 2) arrays of `PARTS`."""

@@ -163,8 +163,8 @@ def make_embedding(
     history: dict[str, np.ndarray],
 ) -> Embedding:
     """The result of one run, from its last state and its history."""
-    columns = {name: values for name, values in history.items() if name != "culprits"}
-    best = int(state.best_epoch)
+    done, best = int(state.epoch), int(state.best_epoch)  # an epoch that diverged is not done
+    columns = {name: values[:done] for name, values in history.items() if name != "culprits"}
     info = {
         "config": settings,
         "selected_by": SELECTED_BY[plan.select],

@@ -21,8 +21,7 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from timelike._struct import numbers_of
-from timelike.arms import FACTORS, RANGES, Arm, arms_around, draw
+from timelike.arms import Arm, arms_around, centre_of, draw, in_arm, with_drawn
 from timelike.checks import positive_number, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -32,7 +31,7 @@ from timelike.journal import Journal
 from timelike.model import Model
 from timelike.portfolio import portfolio
 from timelike.preparing import prepare, settings_of
-from timelike.recipes import SWEPT_OF_CONFIG
+from timelike.recipes import shortened
 from timelike.settings import Settings, as_settings
 from timelike.sweeps import sweep
 from timelike.trained_on import TrainedOn
@@ -111,7 +110,8 @@ def tune(
     if trials is not None:
         whole_number("trials", trials, 1)
     base = as_settings(start)
-    base = dataclasses.replace(base, dim=dim or base.dim or 10, protocol=protocol or base.protocol)
+    dim = next(x for x in (dim, base.dim, 10) if x is not None)
+    base = dataclasses.replace(base, dim=dim, protocol=protocol or base.protocol)
     held, missing = hold_out(read(graph), valid, valid_fraction, seed, base.protocol)
     if missing:
         raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")
@@ -154,15 +154,14 @@ class _Search:
                 done, path = len(self.journal.steps), self.journal.path
                 kept = f"; {done} steps are in {path}, run the same again to go on" if path and done else ""
                 raise KeyboardInterrupt(f"search stopped{kept}") from None
-        first = board[0]
+        (first, winner), *_ = board
         about = (
             f"Found by timelike tune: validation AP {first['valid_ap']:.4f} ± {first['spread']:.4f} "
             f"over {first['seeds']} seeds, the best of {tried} settings."
         )
-        settings = dataclasses.replace(first.pop("as_settings"), about=about)
-        for row in board[1:]:
-            row.pop("as_settings")
-        return Tuned(settings, board, tried, self.journal.seconds, self.held)
+        settings = with_drawn(in_arm(self.base, winner.arm), self.held.graph, winner.numbers)
+        settings = dataclasses.replace(settings, about=about)
+        return Tuned(settings, [row for row, _ in board], tried, self.journal.seconds, self.held)
 
     def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
         """The rungs; what is left after the last, best first, and how many settings were begun with."""
@@ -189,7 +188,7 @@ class _Search:
                 return
             size = int(min(self.lanes, left))
             rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
-            centre = self._centre(arm)
+            centre = centre_of(*self._build(arm))
             drawn = self._first(arm, centre)[:size] if wave == 0 else []
             drawn += [draw(rng, centre) for _ in range(size - len(drawn))]
             yield [Trial(arm, numbers, 0.0) for numbers in drawn]
@@ -202,30 +201,26 @@ class _Search:
         known = portfolio(arm.geometry)
         return [centre, *({name: run.get(name, x) for name, x in centre.items()} for run in known)]
 
-    def _finals(self, found: list[Trial], seeds: int) -> list[dict[str, Any]]:
+    def _finals(self, found: list[Trial], seeds: int) -> list[tuple[dict[str, Any], Trial]]:
         """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
-        start = Trial(self.arms[0], self._centre(self.arms[0]), 0.0)
+        start = Trial(self.arms[0], centre_of(*self._build(self.arms[0])), 0.0)
         finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
         rows = []
         for number, group in enumerate(_groups(finalists)):
             self._show("finals", group)
             scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
             for trial, its in zip(group, scores, strict=True):
-                rows.append(
-                    {
-                        "valid_ap": median(its),
-                        "spread": pstdev(its),
-                        "seeds": seeds,
-                        "geometry": trial.arm.geometry,
-                        "likelihood": trial.arm.likelihood,
-                        "negatives": trial.arm.negatives,
-                        "settings": trial.numbers,
-                        "is_start": trial is start,
-                        "first_seed": self.seed + FRESH,
-                        "as_settings": self._settings(trial),
-                    }
-                )
-        return sorted(rows, key=lambda row: -row["valid_ap"])
+                row = {
+                    "valid_ap": median(its),
+                    "spread": pstdev(its),
+                    "seeds": seeds,
+                    **trial.arm._asdict(),
+                    "settings": trial.numbers,
+                    "is_start": trial is start,
+                    "first_seed": self.seed + FRESH,
+                }
+                rows.append((row, trial))
+        return sorted(rows, key=lambda pair: -pair[0]["valid_ap"])
 
     def _show(self, stage: str, group: list[Trial]) -> None:
         self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
@@ -248,8 +243,7 @@ class _Search:
     def _train(self, arm: Arm, runs: list[dict[str, Any]], length: float) -> list[float]:
         """Validation AP of each run, 0 where it diverged at once; always the same number of lanes."""
         model, config = self._build(arm)
-        epochs = max(1, round(length * config.epochs))
-        config = dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
+        config = shortened(config, max(1, round(length * config.epochs)))
         graph, valid = self.held.graph, self.held.valid
         full = runs + runs[-1:] * (-len(runs) % self.lanes)
         rows = []
@@ -259,34 +253,7 @@ class _Search:
         return [row["valid_ap"] if np.isfinite(row["valid_ap"]) else 0.0 for row in rows[: len(runs)]]
 
     def _build(self, arm: Arm) -> tuple[Model, Config]:
-        return self._of_arm(arm).build(self.held.graph)
-
-    def _of_arm(self, arm: Arm) -> Settings:
-        """The start in another arm: with its numbers as far as they mean the same."""
-        same = arm.likelihood == self.base.likelihood
-        numbers = {
-            name: value
-            for name, value in self.base.numbers.items()
-            if same and (arm.geometry == self.base.geometry or (name in FACTORS and name != "circumference"))
-        }
-        return dataclasses.replace(self.base, **arm._asdict(), numbers=numbers)
-
-    def _centre(self, arm: Arm) -> dict[str, float]:
-        """The numbers of an arm that are searched, as they are at the start."""
-        model, config = self._build(arm)
-        numbers = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
-        return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
-
-    def _settings(self, trial: Trial) -> Settings:
-        """Everything that a trial was trained with."""
-        base = self._of_arm(trial.arm)
-        _, config = base.build(self.held.graph)
-        ours = {name: trial.numbers[name] for name in SWEPT_OF_CONFIG}
-        numbers = {name: x for name, x in trial.numbers.items() if name not in ours}
-        kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}
-        return dataclasses.replace(
-            base, numbers={**base.numbers, **numbers}, training={**base.training, **kept, **ours}
-        )
+        return in_arm(self.base, arm).build(self.held.graph)
 
 
 def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:

@@ -68,7 +68,9 @@ def test_streamed_edges(fit):
     assert found["edges"] + found["valid_edges"] == 204
     assert sorted(x.name for x in folder.iterdir()) == sorted(store.FILES)
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
-    assert {str(x) for x in Embedding.load(folder).names} == {name(i) for i in range(40)}
+    embedding = Embedding.load(folder)
+    assert {str(x) for x in embedding.names} == {name(i) for i in range(40)}
+    assert (embedding.info["geometry"], embedding.info["reason"]) == (found["geometry"], found["reason"])
 
 
 @pytest.mark.parametrize(

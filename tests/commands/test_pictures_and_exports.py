@@ -1,5 +1,6 @@
 """`timelike plot`, `export` and `sweep`."""
 
+import dataclasses
 import json
 
 import polars as pl
@@ -7,6 +8,9 @@ import pytest
 from small_files import BRIEF
 
 from timelike import Embedding, store
+from timelike.cli import main
+from timelike.commands.options import TrainingOptions
+from timelike.datasets import cycle
 from timelike.export import FORMATS
 
 
@@ -41,6 +45,24 @@ def test_export_beside_the_model(run, files):
     run("export", "model", "--format", "graphml")
     trained_on = store.load_trained_on(files / "model", Embedding.load(files / "model"))
     assert (files / "model.graphml").read_text().count("<edge ") == trained_on.graph.num_edges
+
+
+def test_export_from_within_the_model(files, monkeypatch):
+    monkeypatch.chdir(files / "model")
+    main(["export", ".", "--format", "npz"])
+    assert (files / "model.npz").exists()
+    assert {x.name for x in (files / "model").iterdir()} == {*store.FILES, store.EDGES}
+
+
+def test_every_option_of_training_changes_the_recipe():
+    given = {"epochs": 7, "batch_size": 9, "learning_rate": 0.5, "tables": "bfloat16", "seed": 3}
+    more = {"likelihood": "cone", "dim": 4, "negatives": 2}
+    assert {field.name for field in dataclasses.fields(TrainingOptions)} == {*given, *more, "seeds"}
+    model, config = TrainingOptions(**given, **more).recipe("minkowski", cycle(9))
+    assert {name: getattr(config, name) for name in given} == given
+    assert (type(model.likelihood).__name__, model.manifold.dim, config.negatives.total) == ("Cone", 4, 2)
+    with pytest.raises(ValueError, match="dim is 0"):
+        TrainingOptions(dim=0).recipe("minkowski", cycle(9))
 
 
 @pytest.mark.long

@@ -156,6 +156,15 @@ def test_names_go_in_and_come_out():
         embedding.top_targets("gene 99")
 
 
+def test_names_are_looked_up_once(tmp_path):
+    make(names=tuple(f"gene {i}" for i in range(30))).save(tmp_path / "model")
+    embedding = Embedding.load(tmp_path / "model")
+    assert embedding.top_targets("gene 4", 1)[0].source == "gene 4"
+    table = embedding.names._numbers
+    embedding.top_edges(1, sources=["gene 3", "gene 5"])
+    assert embedding.names._numbers is table
+
+
 def test_a_known_graph_is_matched_by_name():
     names = tuple("abcdefgh")
     embedding = make(nodes=8, names=names)

@@ -18,7 +18,7 @@ from timelike.calibration import Calibration
 from timelike.io import naming
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
-from timelike.names import NameColumn, NumberColumn
+from timelike.names import NameColumn, NameTuple, NumberColumn
 
 FIXTURE = Path(__file__).parent / "model-schema-1"
 HISTORY = {"loss": np.array([3.5, 2.25], np.float32), "rejected": np.array([1, 0], np.int32)}
@@ -104,7 +104,7 @@ def test_names_keep_their_kind(names, tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "kind"),
-    [(("b", "a", "Ω", ""), NameColumn), ((-3, 0, 5, 2**60), NumberColumn), ((5, -3, 0, 1), tuple)],
+    [(("b", "a", "Ω", ""), NameColumn), ((-3, 0, 5, 2**60), NumberColumn), ((5, -3, 0, 1), NameTuple)],
     ids=str,
 )
 def test_many_names_stay_a_column(names, kind, tmp_path, monkeypatch):

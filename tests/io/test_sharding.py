@@ -50,6 +50,17 @@ def test_edge_lists_and_their_options(tmp_path):
     np.testing.assert_array_equal(edges_of(shards), tl.read(file, columns=["from", "to"]).pairs)
 
 
+def test_bad_rows_and_a_format_by_name(tmp_path):
+    file = tmp_path / "edges.graphml"
+    file.write_text("a\tb\nc\nb\tc\n")
+    shards = EdgeShards.write(file, tmp_path / "parts", format="edge-list", skip_bad_rows=True)
+    assert (shards.num_edges, [shards.name(i) for i in range(3)]) == (2, ["a", "b", "c"])
+    with pytest.raises(ValueError, match="line 2: 1 of 2 fields"):
+        EdgeShards.write(file, tmp_path / "parts", format="edge-list")
+    with pytest.raises(ValueError, match=r"labels has no meaning for .*edges.graphml \(edge-list\)"):
+        EdgeShards.write(file, tmp_path / "parts", format="edge-list", labels=True)
+
+
 def test_names_are_kept_of_a_graph(tmp_path):
     graph = tl.DiGraph.from_edges([("a", "b"), ("b", "c"), ("c", "a")])
     assert EdgeShards.write(graph, tmp_path / "parts").names == graph.names

@@ -57,6 +57,8 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
     tl.datasets.rmat_to_parquet(file, scale=6, edge_factor=4)
     assert is_numbered(file)
     assert not is_numbered(tmp_path / "edges.tsv")
+    (tmp_path / "broken.parquet").write_bytes(file.read_bytes()[:-9])
+    assert not is_numbered(tmp_path / "broken.parquet")
     whole = own_edges(file, lambda nodes: (0, nodes))
     parts = [own_edges(file, lambda nodes, i=i: (i * nodes // 2, (i + 1) * nodes // 2)) for i in range(2)]
     np.testing.assert_array_equal(np.concatenate([part.pairs for part in parts]), whole.pairs)
@@ -148,4 +150,4 @@ def test_a_plan(capsys):
     assert "more than 2³¹ − 1 edges" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["plan", "--nodes", "0.5", "--edges", "10"])
-    assert "--nodes is 0.5; it must be a whole number ≥ 1" in capsys.readouterr().err
+    assert "--nodes is 0.5; it must be a whole number from 1 to 1e+15" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """What stands in a picture is what the embedding says, for every family of manifolds."""
 
+import dataclasses
 import sys
 import xml.etree.ElementTree as ET
 
@@ -131,6 +132,20 @@ def test_colours_of_edges_are_their_probabilities():
     prob = embedding.prob(chosen.nodes[chosen.sources], chosen.nodes[chosen.targets])
     np.testing.assert_allclose(lines.get_array(), np.sort(prob[scene.edge_of]), rtol=1e-5)
     assert lines.get_clim() == (0, 1)
+
+
+def test_pictures_of_a_model_with_another_score_show_its_probabilities():
+    embedding = dataclasses.replace(embed(Minkowski(3)), score="cone 0.3")
+    prob = embedding.prob(*np.divmod(np.arange(400), 20)).reshape(20, 20)
+    np.fill_diagonal(prob, np.nan)
+    chosen = select(embedding)
+    np.testing.assert_allclose(chosen.prob, prob[chosen.sources, chosen.targets], rtol=1e-5)
+    np.testing.assert_array_equal(chosen.targets, np.nanargmax(prob, axis=1))
+    order = np.argsort(embedding.points[:, 0])
+    matrix = plot.adjacency(embedding).axes[0].images[0].get_array()
+    np.testing.assert_allclose(matrix.filled(np.nan), prob[np.ix_(order, order)], rtol=1e-5)
+    dots = collection(plot.node_landscape(embedding, 3), "PathCollection")
+    np.testing.assert_allclose(dots.get_array(), np.delete(prob[3], 3), rtol=1e-5)
 
 
 def test_edges_lead_to_the_image_that_makes_them_likely():

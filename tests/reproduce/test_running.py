@@ -117,6 +117,14 @@ def test_mistakes_are_one_line(arguments, words, capsys, tmp_path, monkeypatch):
     assert capsys.readouterr().err.partition(": ")[2] == said.partition(": ")[2]
 
 
+def test_the_module_lists_what_the_command_lists(monkeypatch, capsys):
+    main(["reproduce", "list", "--json"])
+    said = capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["timelike.reproduce", "list", "--json"])
+    main_of_module()
+    assert capsys.readouterr().out == said
+
+
 @pytest.mark.long
 def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "experiments.page", "--check"]

@@ -13,8 +13,9 @@ import pytest
 from graphs import random_graph
 
 from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
+from timelike.baselines import Disk, Static
 from timelike.likelihoods import Likelihood, TripleFermiDirac
-from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.manifolds import AntiDeSitter, Euclidean, Flat, Minkowski
 from timelike.numerics import log_sigmoid
 from timelike.structs import struct
 
@@ -115,6 +116,23 @@ def test_a_likelihood_of_ones_own_may_sort():
     assert np.isfinite(run.points).all()
     lane = sweep(GRAPH, model, SHORT, seeds=[SHORT.seed], progress=False).best
     np.testing.assert_allclose(lane.points, run.points, rtol=0, atol=1e-5)
+
+
+@struct
+class Own(Flat):
+    """A space whose derivatives nobody knows."""
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="one kernel is for a CPU")
+def test_what_is_put_into_one_kernel():
+    def is_put(model, **changes):
+        plan, _ = preparing.prepare(GRAPH, model, dataclasses.replace(SHORT, **changes), None, None, None)
+        return plan.in_one_kernel
+
+    assert is_put(MODELS["minkowski"])
+    assert is_put(MODELS["minkowski"], batch_size=10**6)  # no step has more rows than the graph has edges for
+    assert is_put(Model(Static(Euclidean(2)), Disk()))
+    assert not is_put(Model(Static(Own(0, 2)), Disk()))
 
 
 # Sweeps

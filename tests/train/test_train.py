@@ -16,10 +16,12 @@ from timelike import (
     Config,
     DiGraph,
     DivergedError,
+    Embedding,
     InterruptedTraining,
     LabelledPairs,
     Model,
     Negatives,
+    sweep,
     train,
     training,
 )
@@ -153,7 +155,20 @@ def test_a_run_that_diverges_says_when_where_and_why(monkeypatch, model, cause):
     assert np.isfinite(error.embedding.points).all()
     assert error.embedding.info["best_epoch"] in (1, 2)
     assert ap(error.embedding, PAIRS["valid"]) == pytest.approx(error.embedding.info["valid_ap"], abs=1e-5)
-    assert np.isfinite(error.embedding.history["loss"][:2]).all()
+    assert np.isfinite(error.embedding.history["loss"]).all()
+    assert {len(column) for column in error.embedding.history.values()} == {2}
+
+
+def test_what_is_left_of_a_run_that_diverges_at_once_is_saved_like_that_of_a_sweep(tmp_path):
+    hot = Config(epochs=4, burn_in=0, learning_rate=1e30, init_scale=1e30)
+    with pytest.raises(DivergedError, match="in epoch 1") as caught:
+        train(GRAPH, MODEL, hot)
+    lane = sweep(GRAPH, MODEL, hot).best
+    for found in (caught.value.embedding, lane):
+        found.save(tmp_path / "model")
+        again = Embedding.load(tmp_path / "model")
+        assert again.info["best_epoch"] == 0
+        assert {name: len(column) for name, column in again.history.items()} == dict.fromkeys(lane.history, 0)
 
 
 def test_the_last_good_state_of_a_run_that_diverged_is_in_the_checkpoint(tmp_path, monkeypatch):

@@ -75,18 +75,11 @@ class Katz:
         for length in self.lengths:
             whole_number("Katz: lengths", length, 1)
 
-    @cached_property
-    def _adjacency(self) -> csr_array:
-        from scipy.sparse import csr_array
-
-        graph = self.graph
-        ones, n = np.ones(graph.num_edges), graph.num_nodes
-        return csr_array((ones, graph.targets, graph.row_starts), (n, n))
-
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
         s, t = _ends(self.graph, sources, targets)
-        out, back = self._adjacency, self._adjacency.T.tocsr()
+        out = self.graph.adjacency()
+        back = out.T.tocsr()
         found = np.zeros(len(s))
         for pairs in self._blocks(out, back, s, t):
             forward, backward = _powers(out, s[pairs]), _powers(back, t[pairs])
@@ -153,15 +146,16 @@ def euclidean(
 
 def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
     """As many epochs and edges of a run as `VISITS` allows."""
+    from timelike.recipes import shortened
+
     epochs = min(config.epochs, max(1, VISITS // graph.num_edges))
-    short = dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
     part, edges = graph, f"{graph.num_edges:,} edges"
     if graph.num_edges > VISITS:
         chosen = np.random.default_rng(0).choice(graph.num_edges, VISITS, replace=False, shuffle=False)
         part, edges = graph.subgraph(chosen), f"{VISITS:,} of {edges}"
     cut = f" of {config.epochs}: the graph is large" if epochs < config.epochs or part is not graph else ""
     say(f"training the Euclidean baseline on {edges}, epochs: {epochs}{cut}")
-    return part, short
+    return part, shortened(config, epochs)
 
 
 #: The one list of baselines: name → what makes one from the training graph and validation pairs, and

@@ -6,11 +6,12 @@ import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import PointEnergy
-from timelike.baselines.poincare import is_hyperbolic
 from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar
+from timelike.manifolds.quadric import is_hyperbolic
 from timelike.model import Model
-from timelike.numerics import atan2, sqrt, square_sum
+from timelike.numerics import atan2, sqrt
+from timelike.sums import square_sum
 
 
 @struct

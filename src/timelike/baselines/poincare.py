@@ -12,10 +12,12 @@ from timelike import metrics
 from timelike._struct import POSITIVE, REAL, Number, number, struct, with_numbers
 from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.likelihoods import Likelihood, LogProb
-from timelike.manifolds import Hyperboloid, Quadric
+from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
+from timelike.manifolds.quadric import is_hyperbolic
 from timelike.model import Model
-from timelike.numerics import log_sigmoid, sqrt, square_sum
+from timelike.numerics import log_sigmoid, sqrt
+from timelike.sums import square_sum
 
 if TYPE_CHECKING:
     from timelike.embedding import Embedding
@@ -59,11 +61,6 @@ class Poincare(Likelihood):
         """−d, of edges and of non-edges."""
         distance = sqrt(separation.interval)
         return -distance, -distance
-
-
-def is_hyperbolic(manifold: Manifold) -> bool:
-    """Whether this is a hyperboloid, of any radius."""
-    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
 
 
 def ball_norm(p: Point) -> Scalar:

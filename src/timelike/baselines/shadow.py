@@ -8,11 +8,12 @@ import jax.numpy as jnp
 
 from timelike._struct import POSITIVE, Number, number, struct
 from timelike.baselines.energy import PointEnergy
-from timelike.baselines.poincare import is_hyperbolic
 from timelike.manifolds import Hyperboloid
 from timelike.manifolds.base import Manifold, Point, Scalar
+from timelike.manifolds.quadric import is_hyperbolic
 from timelike.model import Model
-from timelike.numerics import sqrt, square_sum, squared_arc
+from timelike.numerics import sqrt, squared_arc
+from timelike.sums import square_sum
 
 
 @struct

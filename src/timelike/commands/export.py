@@ -43,9 +43,9 @@ class Export:
 
     def run(self) -> None:
         """Write, and say where."""
-        beside = self.model.absolute()
-        name = f"{beside.name}.{ENDINGS.get(self.format, self.format)}"
-        out = self.model.parent / name if self.out is None else self.out
+        folder = self.model if self.model.name not in ("", "..") else self.model.resolve()
+        name = f"{folder.name}.{ENDINGS.get(self.format, self.format)}"
+        out = folder.with_name(name) if self.out is None else self.out
         output_path("--out", out)
         fitted = load(self.model, "it holds the likeliest edges" if self.format == "graphml" else "")
         graph = None if fitted.trained_on is None else fitted.trained_on.graph

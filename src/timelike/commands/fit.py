@@ -20,10 +20,12 @@ from timelike.commands.streamed import fit_streamed
 from timelike.files import locked
 
 if TYPE_CHECKING:
+    from timelike.embedding import Embedding
     from timelike.estimator import SpacetimeEmbedding
     from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.settings import Settings
+    from timelike.shards import AnyGraph
 
 #: How long --tune searches unless --budget says otherwise.
 MINUTES = 5.0
@@ -133,7 +135,8 @@ class Fit:
 
     def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print what is worth knowing about the model, and how long it took from `start` on."""
-        self._say(self._result(estimator), start)
+        held = 0 if estimator.valid_ is None else len(estimator.valid_.positives)
+        self._say(self.result(estimator.embedding_, estimator.graph_, held), start)
 
     def _say(self, found: dict[str, Any], start: float) -> None:
         if self.json:
@@ -244,20 +247,19 @@ class Fit:
             journal=self.checkpoints / "search.json",
         ).settings
 
-    def _result(self, estimator: SpacetimeEmbedding) -> dict[str, Any]:
+    def result(self, embedding: Embedding, graph: AnyGraph, valid_edges: int) -> dict[str, Any]:
         """What is worth knowing about the model, as plain values."""
-        embedding, graph = estimator.embedding_, estimator.graph_
         info = embedding.info
         return {
             "model": str(self.out),
-            "geometry": estimator.geometry_,
-            "reason": estimator.reason_,
-            "candidates": estimator.candidates_,
+            "geometry": info["geometry"],
+            "reason": info["reason"],
+            "candidates": info.get("candidates", []),
             "likelihood": str(embedding.model.likelihood),
             "dim": embedding.model.manifold.dim,
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
-            "valid_edges": 0 if estimator.valid_ is None else len(estimator.valid_.positives),
+            "valid_edges": valid_edges,
             "refit": "refit" in info,
             "epochs": len(embedding.history["loss"]),
             "best_epoch": info["best_epoch"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -32,13 +32,18 @@ class Fitted(NamedTuple):
 
     def node(self, text: str, option: str) -> Hashable:
         """The name of the node that a text names."""
+        return self.nodes([text], option)[0]
+
+    def nodes(self, texts: Sequence[str], option: str) -> list[Hashable]:
+        """The names of the nodes that texts name."""
         import polars as pl
 
         nodes, names = len(self.embedding.points), self.embedding.names
-        number = int(find_nodes(pl.Series([text]), nodes, names)[0])
-        if number < 0:
-            raise ValueError(f"{option}: {unknown(text, nodes, names)}")
-        return self.embedding.name(number)
+        numbers = find_nodes(pl.Series(texts, dtype=pl.String), nodes, names)
+        if (numbers < 0).any():
+            wrong = texts[int((numbers < 0).argmax())]
+            raise ValueError(f"{option}: {unknown(wrong, nodes, names)}")
+        return [self.embedding.name(number) for number in numbers]
 
 
 def load(path: Path, uses_edges: str) -> Fitted:

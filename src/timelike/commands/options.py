@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import tyro
 
 if TYPE_CHECKING:
+    from timelike.config import Config
     from timelike.many.processes import Place
+    from timelike.model import Model
+    from timelike.shards import AnyGraph
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the lists.
 Spacetime = Literal[
@@ -83,6 +86,17 @@ class TrainingOptions:
         """The options that were given, by name."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in fields.items() if value is not None}
+
+    def recipe(self, geometry: str, graph: AnyGraph) -> tuple[Model, Config]:
+        """What suits the geometry and the graph, changed by what was given."""
+        from timelike.recipes import any_negatives, recipe, shortened
+
+        model, config = recipe(geometry, 10 if self.dim is None else self.dim, self.likelihood, graph)
+        known = ("batch_size", "learning_rate", "tables", "seed")
+        given = {name: value for name, value in self.given.items() if name in known}
+        if self.negatives is not None:
+            given["negatives"] = any_negatives(self.negatives)
+        return model, dataclasses.replace(shortened(config, self.epochs), **given)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -68,12 +68,12 @@ class Plan:
     def run(self) -> None:
         """Print the plan."""
         from timelike.manifolds import MANIFOLDS
-        from timelike.planning import Work, plan
+        from timelike.planning import LARGEST, Work, plan
         from timelike.storage import check_storage, is_flat
 
-        for name in ("nodes", "edges"):
-            if getattr(self, name) % 1 or getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name):g}; it must be a whole number ≥ 1")
+        for name, value in (("nodes", self.nodes), ("edges", self.edges)):
+            if value % 1 or not 1 <= value <= LARGEST:
+                raise ValueError(f"{name} is {value:g}; it must be a whole number from 1 to {LARGEST:g}")
         manifold = MANIFOLDS[self.geometry](self.dim)
         check_storage(self.tables, manifold)
         work = Work(

@@ -46,7 +46,7 @@ class Plot:
 
         output_path("--out", self.out, ENDINGS)
         fitted = load(self.model, "the likeliest edges are drawn instead")
-        nodes = [fitted.node(text, "--nodes") for text in self.nodes]
+        nodes = fitted.nodes(self.nodes, "--nodes")
         graph = None if fitted.trained_on is None else fitted.trained_on.graph
         plot.save(fitted.embedding, self.out, graph, self.kind, nodes=nodes or None)
         if self.json:

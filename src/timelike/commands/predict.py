@@ -205,7 +205,7 @@ def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
 def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
     from timelike.io import names_in
 
-    return None if file is None else [fitted.node(name, str(file)) for name in names_in(file)]
+    return None if file is None else fitted.nodes(names_in(file), str(file))
 
 
 def _names(fitted: Fitted) -> pl.Series:

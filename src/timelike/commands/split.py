@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
-from timelike.checks import output_path
+from timelike.checks import output_path, whole_number
 from timelike.commands.evaluate import RATIO, Protocol
 from timelike.commands.options import Count, optional
 from timelike.commands.printing import print_json
@@ -119,7 +119,8 @@ class Split:
             return [(split, "")]
         if self.connected or self.by == "nodes" or graph.times is not None:
             raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
-        made = folds(graph, self.folds, self.valid, self.seed, **common)
+        count = whole_number("folds", self.folds, 2, graph.num_edges)
+        made = folds(graph, count, self.valid, self.seed, **common)
         return ((split, f"fold-{i}") for i, split in enumerate(made, 1))
 
     def _write(self, parts: Parts, new: Path, name: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
     from timelike.config import Config
-    from timelike.graph import DiGraph
     from timelike.model import Model
     from timelike.splits import Split
     from timelike.sweeps import Sweep as Found
@@ -70,7 +69,7 @@ class Sweep:
         geometry = self.geometry or graph.describe(self.training.seed).geometry
         by = "edges" if graph.times is None else "time"
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
-        model, config = self._recipe(geometry, split.train)
+        model, config = self.training.recipe(geometry, split.train)
         try:
             if self.storage is None:
                 found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
@@ -105,19 +104,6 @@ class Sweep:
             raise ValueError("storage: runs are compared by validation; valid_fraction must not be 0")
         rows, train = share(storage, split.train, model, config, grid, self.training.seeds, split.valid)
         return Found(rows, train(max(rows, key=_merit)))
-
-    def _recipe(self, geometry: str, graph: DiGraph) -> tuple[Model, Config]:
-        """What suits the geometry and the graph, changed by what was given."""
-        from timelike.recipes import any_negatives, recipe, shortened
-
-        options = self.training
-        dim = 10 if options.dim is None else options.dim
-        model, config = recipe(geometry, dim, options.likelihood, graph)
-        known = ("batch_size", "learning_rate", "seed")
-        given = {name: value for name, value in options.given.items() if name in known}
-        if options.negatives is not None:
-            given["negatives"] = any_negatives(options.negatives)
-        return model, dataclasses.replace(shortened(config, options.epochs), **given)
 
 
 def _setting(text: str) -> tuple[str, list[float]]:

@@ -44,12 +44,9 @@ def of_graph(clock: str, time: np.ndarray, graph: DiGraph | None) -> list[Colour
 
 def components(graph: DiGraph) -> np.ndarray:
     """The number of each node's weakly connected component, the largest first."""
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    shape = (graph.num_nodes, graph.num_nodes)
-    table = csr_array((np.ones(graph.num_edges, bool), graph.targets, graph.row_starts), shape)
-    labels = connected_components(table, connection="weak")[1]
+    labels = connected_components(graph.adjacency(), connection="weak")[1]
     order = np.argsort(-np.bincount(labels), kind="stable")
     return np.argsort(order)[labels]
 

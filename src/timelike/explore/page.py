@@ -77,7 +77,7 @@ def _inside(shown: Shown) -> dict[str, Any]:
     """A model as JSON, arrays in base64."""
     answers, embedding = Answers(shown), shown.embedding
     picture = answers.picture
-    pairs = np.zeros((0, 2), np.int32) if shown.known is None else shown.known.pairs.astype(np.int32)
+    pairs = np.zeros((0, 2), np.int32) if shown.known is None else shown.known.pairs
     return {
         "about": picture.about(),
         "names": [str(embedding.name(i)) for i in range(picture.count)],

@@ -72,7 +72,7 @@ class Explorer:
             *(Route(f"/api/{{model:int}}/{name}", self._asked(ask, bytes)) for name, ask in binary.items()),
             Route("/api/{model:int}/likeliest", self._likeliest),
             Route("/api/{model:int}/predictions.tsv", self._table),
-            Route("/api/about", self._fixed(lambda: self.about)),
+            Route("/api/about", self._about),
             Route("/api/page.html", self._whole_page),
             Route("/static/{name}", self.asset),
             Route("/", self.page),
@@ -89,11 +89,8 @@ class Explorer:
             return PlainTextResponse("there is no such file", 404)
         return Response(assets()[name], media_type=KINDS[name[name.rindex(".") :]])
 
-    def _fixed(self, find: Callable[[], bytes]) -> Any:
-        async def answer(asked: Request) -> Response:
-            return _json(await run_in_threadpool(find))
-
-        return answer
+    async def _about(self, asked: Request) -> Response:
+        return _json(await run_in_threadpool(lambda: self.about))
 
     def _asked(self, ask: Callable[[Answers, Request], Any], kind: type | None) -> Any:
         """A route that asks one model; a mistake in the question is an answer too."""

@@ -11,8 +11,8 @@ from timelike.embedding import Embedding
 from timelike.explore.colours import Colour, of_graph
 from timelike.graph import DiGraph
 from timelike.likelihoods import FermiDirac
-from timelike.manifolds.quadric import Quadric
-from timelike.plot.views import View, half_turn, is_anti_de_sitter, is_hyperboloid, view_of, words_for
+from timelike.manifolds.quadric import Quadric, is_hyperbolic
+from timelike.plot.views import half_turn, is_anti_de_sitter, view_of, words_for
 from timelike.replay import Replay
 
 #: Names that come with the page, of the nodes with most edges: the candidates for labels.
@@ -60,8 +60,7 @@ class Picture:
     def edges(self) -> np.ndarray:
         """(n, 2) pairs of numbers: the known edges, if they are few enough to be drawn."""
         known = self.model.known
-        few = known is not None and known.num_edges <= MOST_EDGES
-        return known.pairs.astype(np.int32) if known is not None and few else np.zeros((0, 2), np.int32)
+        return known.pairs if known and known.num_edges <= MOST_EDGES else np.zeros((0, 2), np.int32)
 
     @cached_property
     def labelled(self) -> np.ndarray:
@@ -112,7 +111,7 @@ def views_of(manifold: Any) -> list[str]:
     found = ["diagram"]
     if is_anti_de_sitter(manifold):
         found.insert(0, "polar")
-    if is_hyperboloid(manifold):
+    if is_hyperbolic(manifold):
         found.insert(0, "disk")
     if half_turn(manifold) is not None:
         found.append("rolled")
@@ -127,6 +126,3 @@ def _depth(manifold: Any, points: np.ndarray) -> np.ndarray:
         return np.zeros(len(points))
     x = np.asarray(points, float)
     return np.arccosh(np.maximum(np.hypot(x[:, 0], x[:, 1]), 1))
-
-
-__all__ = ["COLUMNS", "Picture", "Shown", "View", "views_of"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import listed_nodes
 from timelike.io.files import File
-from timelike.io.formats import FORMATS, find
+from timelike.io.formats import FORMATS, allowed, find
 from timelike.io.summary import ReadSummary
 
 __all__ = ["FORMATS", "ReadSummary", "read"]
@@ -67,7 +66,7 @@ def read(
     from timelike.io import objects
 
     builder = Builder(_kind(type(source)), listed, skip_bad_rows)
-    return objects.read(source, builder, **_allowed(objects.read, options, "an object in memory"))
+    return objects.read(source, builder, **allowed(objects.read, options, "an object in memory"))
 
 
 def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGraph:
@@ -76,27 +75,19 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
     if path.is_dir():
         from timelike.io import ogb
 
-        return ogb.read(path, builder, **_allowed(ogb.read, options, "a folder"))
+        return ogb.read(path, builder, **allowed(ogb.read, options, "a folder"))
     if source != "-" and not path.exists():
         return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         found = find(file, options.pop("format", None))
-        return found.read(file, builder, **_allowed(found.read, options, f"{file.name} ({found.name})"))
+        return found.read(file, builder, **allowed(found.read, options, f"{file.name} ({found.name})"))
 
 
 def _kind(kind: type) -> str:
     """What an object is called in messages: `networkx.DiGraph`, `list`."""
     home = kind.__module__.partition(".")[0]
     return kind.__name__ if home == "builtins" else f"{home}.{kind.__name__}"
-
-
-def _allowed(reader: Callable[..., DiGraph], options: dict[str, Any], what: str) -> dict[str, Any]:
-    """The options, or an error if there are any that this reader does not know."""
-    for name in options:
-        if name not in inspect.signature(reader).parameters:
-            raise ValueError(f"{name} has no meaning for {what}; leave it out")
-    return options
 
 
 def _nodes(nodes: Any) -> Any:
@@ -131,4 +122,4 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
         if name.partition(":")[0] in {known.partition(":")[0] for known in datasets.DATASETS}:
             raise
         raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
-    return datasets.load(name, **_allowed(datasets.load, options, f"the data set {name}"))
+    return datasets.load(name, **allowed(datasets.load, options, f"the data set {name}"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from timelike.graph import DiGraph
 from timelike.io import graphml, matrix_market, obo, parquet, text
@@ -47,3 +48,11 @@ def find(file: File, name: str | None = None) -> Format:
     guesses = [one for one in FORMATS if one.looks(head)]
     guesses += [one for one in FORMATS if file.ending in one.endings]
     return (guesses or [known["edge-list"]])[0]
+
+
+def allowed(reader: Callable, options: dict[str, Any], what: str) -> dict[str, Any]:
+    """The options, or an error if there are any that this reader does not know."""
+    for name in options:
+        if name not in inspect.signature(reader).parameters:
+            raise ValueError(f"{name} has no meaning for {what}; leave it out")
+    return options

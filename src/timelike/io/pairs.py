@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.graph import DiGraph
 from timelike.io import parquet, text
 from timelike.io.build import Builder
 from timelike.io.files import File
-from timelike.io.formats import find
+from timelike.io.formats import allowed, find
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,16 +61,19 @@ def read_pairs(
     stands for a file; its own files are looked for in `data_dir`.
     """
     if source != "-" and not Path(source).exists():
+        import polars as pl
+
+        from timelike.datasets.export import pair_table
         from timelike.io import read
 
-        take(_edges(read(source, data_dir=data_dir, **options)))
+        graph = read(source, data_dir=data_dir, **options)
+        take(pair_table(graph, graph.pairs).cast(pl.String))
         return []
     with File(None if source == "-" else Path(source)) as file:
         kind = find(file).name
         if kind not in COLLECT:
             raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
-        for name in {"delimiter", "header"} & {*options} if kind == "parquet" else ():
-            raise ValueError(f"{name} has no meaning for {file.name} (parquet); leave it out")
+        allowed(COLLECT[kind], options, f"{file.name} ({kind})")
         found = PairList(file.name, take, skip_bad_rows)
         try:
             COLLECT[kind](file, found, **options)
@@ -83,14 +85,3 @@ def read_pairs(
         raise ValueError(f"{file.name}: there are no pairs in it")
     skipped = [f"{found.bad_rows:,} malformed rows skipped"] if found.bad_rows else []
     return [*skipped, *found.remarks]
-
-
-def _edges(graph: DiGraph) -> pl.DataFrame:
-    """The edges of a graph by name, as text."""
-    import polars as pl
-
-    ends = pl.DataFrame({"source": graph.sources, "target": graph.targets})
-    if graph.names is None:
-        return ends.cast(pl.String)
-    names = pl.Series([str(name) for name in graph.names])
-    return ends.select(names.gather(ends[end]).alias(end) for end in ends.columns)

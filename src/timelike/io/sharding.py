@@ -7,7 +7,7 @@ final numbers, those that `timelike.read` would give, and edges are sorted; repe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ import numpy as np
 
 from timelike.checks import whole_number
 from timelike.graph import DiGraph
-from timelike.io import parquet, text
+from timelike.io import parquet
 from timelike.io.build import Builder
 from timelike.io.files import File
-from timelike.io.formats import find
+from timelike.io.formats import allowed, find
+from timelike.io.pairs import COLLECT
 from timelike.shards import MOST_HELD_OUT, write_parts
 from timelike.sorting import sorted_unique
 
@@ -32,8 +33,8 @@ BYTES_PER_LINE = 12
 class _Spilling(Builder):
     """Numbers nodes as they come and appends edges to the files of their parts."""
 
-    def __init__(self, source: str, folder: Path, parts: int):
-        super().__init__(source)
+    def __init__(self, source: str, folder: Path, parts: int, skip_bad_rows: bool):
+        super().__init__(source, skip_bad_rows=skip_bad_rows)
         self._files = [folder / f"{i}.edges" for i in range(parts)]
 
     def add(
@@ -73,18 +74,25 @@ class _Spilling(Builder):
 
 
 def shard_file(
-    source: str, folder: Path, per_part: int, hold_out: float, seed: int, options: dict[str, Any]
+    source: str,
+    folder: Path,
+    per_part: int,
+    hold_out: float,
+    seed: int,
+    format: str | None = None,
+    skip_bad_rows: bool = False,
+    **options: Any,
 ) -> None:
     """Fill a folder with the parts of a file."""
     whole_number("per_part", per_part, 1)
-    collect: dict[str, Callable[..., None]] = {"edge-list": text.collect, "parquet": parquet.collect}
     with File(Path(source)) as file:
-        kind = find(file).name
-        if kind not in collect:
-            raise ValueError(f"{source}: this is {kind}; edges to stream come as {' or '.join(collect)}")
+        kind = find(file, format).name
+        if kind not in COLLECT:
+            raise ValueError(f"{source}: this is {kind}; edges to stream come as {' or '.join(COLLECT)}")
+        allowed(COLLECT[kind], options, f"{source} ({kind})")
         rows = parquet.rows(file) if kind == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
-        builder = _Spilling(source, folder, max(1, -(-rows // per_part)))
-        collect[kind](file, builder, **options)
+        builder = _Spilling(source, folder, max(1, -(-rows // per_part)), skip_bad_rows)
+        COLLECT[kind](file, builder, **options)
     if not builder.rows:
         raise ValueError(f"{source}: there are no edges in it")
     names, rank, nodes = builder.final_names()

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float
 from timelike._struct import static, struct
 from timelike.checks import whole_number
 from timelike.manifolds.base import Covector, Point, Scalar, Separation, Stationary, Tangent
-from timelike.numerics import difference, square_sum
+from timelike.numerics import difference
+from timelike.sums import square_sum
 
 
 @struct

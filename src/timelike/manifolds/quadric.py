@@ -11,18 +11,8 @@ from timelike._struct import POSITIVE, Number, number, static, struct
 from timelike.checks import whole_number
 from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Tangent
 from timelike.manifolds.flat import check_dim
-from timelike.numerics import (
-    atan2,
-    cos_sqrt,
-    difference,
-    once,
-    sinc_sqrt,
-    sqrt,
-    square_sum,
-    squared_arc,
-    squared_arc_slope,
-    total,
-)
+from timelike.numerics import atan2, cos_sqrt, difference, sinc_sqrt, sqrt, squared_arc, squared_arc_slope
+from timelike.sums import once, square_sum, total
 
 #: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
 #: (α = 0.06, τ₂ = 0.07) what is left out is below 3 % of the sum, worst half a turn in the past.
@@ -267,3 +257,8 @@ def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int
     if times + spaces < 1:
         raise ValueError("PseudoHyperboloid: times + spaces is 0; it must be ≥ 1")
     return Quadric(times + 1, spaces, -1, radius, images)
+
+
+def is_hyperbolic(manifold: Manifold) -> bool:
+    """Whether this is hyperbolic space, of any radius."""
+    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1

@@ -31,8 +31,8 @@ class Keeper:
 
     def save(self, step: int, arrays: Mapping[str, jax.Array], about: dict[str, Any]) -> None:
         """Write the arrays and what else is to be known; all processes must call it at the same step."""
-        kept = {"settings": self.settings, "shapes": {name: x.shape for name, x in arrays.items()}, **about}
-        items = {"arrays": self._as.StandardSave(dict(arrays)), "about": self._as.JsonSave(kept)}
+        kept = self._as.JsonSave({"settings": self.settings, **about})
+        items = {"arrays": self._as.StandardSave(dict(arrays)), "about": kept}
         self._manager.save(step, args=self._as.Composite(**items), force=True)
         self._manager.wait_until_finished()
 
@@ -53,10 +53,6 @@ class Keeper:
         restore = self._as.StandardRestore(wanted, strict=False)
         found = self._manager.restore(step, args=self._as.Composite(arrays=restore)).arrays
         return dict(found), about
-
-    def close(self) -> None:
-        """Wait for what is being written."""
-        self._manager.close()
 
 
 def as_lists(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:

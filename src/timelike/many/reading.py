@@ -12,6 +12,7 @@ from timelike.graph import DiGraph
 from timelike.io.columns import Columns, pick
 from timelike.io.parquet import BATCH
 from timelike.many.dealing import places
+from timelike.parquet_pages import check_pages
 
 
 def is_numbered(path: Path, columns: Columns | None = None) -> bool:
@@ -20,7 +21,11 @@ def is_numbered(path: Path, columns: Columns | None = None) -> bool:
 
     if path.suffix != ".parquet" or not path.is_file():
         return False
-    schema = pl.scan_parquet(path, glob=False).collect_schema()
+    try:
+        check_pages(path)
+        schema = pl.scan_parquet(path, glob=False).collect_schema()
+    except (ValueError, pl.exceptions.PolarsError):  # who reads all of it says what is wrong
+        return False
     names = schema.names()
     if len(names) < 2:
         return False

@@ -81,10 +81,10 @@ def calibration_curve(
         figure, grid = panels(1, 1, width=width, height=0.95 * width)
         axes = grid[0, 0]
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.7, zorder=0)
-        for (name, prob), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
+        for (name, scores), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
             truth = np.asarray(pairs.labels)
-            x, y, low, high = reliability(prob, truth, bins)
-            brier = f"Brier score {np.mean((prob - truth) ** 2):.3f}"
+            x, y, low, high = _reliability(scores, truth, bins)
+            brier = f"Brier score {metrics.brier(scores, truth):.3f}"
             label = f"{name}, {brier}" if name else brier
             bars = np.stack([y - low, high - y])
             style: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
@@ -108,11 +108,11 @@ def precision_recall_curve(
         axes = grid[0, 0]
         truth = np.asarray(pairs.labels)
         axes.axhline(truth.mean(), color="0.6", linewidth=0.7, dashes=(3, 2), zorder=0)
-        for (name, prob), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
-            recall, precision = _precision_recall(prob, truth)
-            ap = f"AP {metrics.average_precision(prob, truth):.3f}"
+        for (name, scores), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
+            precision, recall, _ = metrics.precision_recall_curve(scores, truth)
+            ap = f"AP {metrics.average_precision(scores, truth):.3f}"
             label = f"{name}, {ap}" if name else ap
-            axes.step(recall, precision, where="pre", color=colour, linewidth=1, label=label)
+            axes.step(recall[::-1], precision[::-1], where="pre", color=colour, linewidth=1, label=label)
         axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
         axes.legend(loc="best", handlelength=1, **LEGEND)
         write_notes(figure, [f"{_ratio(pairs)}; dashed: guessing"])
@@ -120,7 +120,7 @@ def precision_recall_curve(
 
 
 def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPairs) -> dict[str, np.ndarray]:
-    """The probability of every pair, by the name of the embedding."""
+    """The log-probability of every pair, by the name of the embedding."""
     named = {"": embeddings} if isinstance(embeddings, Embedding) else dict(embeddings)
     instance("pairs", pairs, LabelledPairs, "LabelledPairs.build(positives, negatives)")
     if len(named) > len(LINES):
@@ -133,7 +133,7 @@ def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPair
         instance("embeddings", embedding, Embedding, "the result of timelike.train")
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
-        found[name] = np.exp(score_pairs(embedding, pairs.sources, pairs.targets))
+        found[name] = score_pairs(embedding, pairs.sources, pairs.targets)
     return found
 
 
@@ -143,26 +143,14 @@ def _ratio(pairs: LabelledPairs) -> str:
     return f"{positives:,} edges, {negatives:,} non-edges ({negatives / positives:.3g} per edge)"
 
 
-def reliability(
-    prob: np.ndarray, truth: np.ndarray, bins: int
+def _reliability(
+    scores: np.ndarray, truth: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Mean probability, share of edges, and Wilson's interval of it, of every bin that is not empty.
 
     (f + z²/2n ± z√(f(1 − f)/n + z²/4n²)) / (1 + z²/n), z = 1.96, for the share f of n pairs.
     """
-    place = np.minimum((prob * bins).astype(int), bins - 1)
-    count = np.bincount(place, minlength=bins)
-    used = count > 0
-    n = count[used]
-    x, f = (np.bincount(place, weights=w, minlength=bins)[used] / n for w in (prob, truth))
+    x, f, n = metrics.calibration_curve(scores, truth, bins)
     z = 1.96
     middle, spread = f + z**2 / (2 * n), z * np.sqrt(f * (1 - f) / n + (z / (2 * n)) ** 2)
     return x, f, (middle - spread) / (1 + z**2 / n), (middle + spread) / (1 + z**2 / n)
-
-
-def _precision_recall(prob: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Recall and precision at every distinct threshold, from (0, 1) on: ties count as one."""
-    order = np.argsort(-prob, kind="stable")
-    last = np.append(np.diff(prob[order]) != 0, True)
-    hits, seen = np.cumsum(truth[order])[last], np.arange(1, len(prob) + 1)[last]
-    return np.append(0.0, hits / truth.sum()), np.append(1.0, hits / seen)

@@ -14,12 +14,12 @@ import numpy as np
 from timelike.checks import show
 from timelike.embedding import Embedding
 from timelike.manifolds.base import Manifold
+from timelike.manifolds.quadric import is_hyperbolic
 from timelike.plot.selection import Selection
 from timelike.plot.views import (
     View,
     half_turn,
     is_anti_de_sitter,
-    is_hyperboloid,
     lost_note,
     main_directions,
     view_of,
@@ -209,7 +209,7 @@ LAYOUTS: dict[str, tuple[Layout, Callable[[Manifold], bool]]] = {
     "diagram": (diagram, lambda manifold: True),
     "rolled": (rolled, lambda manifold: half_turn(manifold) is not None),
     "polar": (polar, is_anti_de_sitter),
-    "disk": (disk, is_hyperboloid),
+    "disk": (disk, is_hyperbolic),
 }
 
 

@@ -61,7 +61,7 @@ def select(
     `nodes` names those that must be there. The rest is drawn at random, always the same.
     """
     instance("embedding", embedding, Embedding, "the result of timelike.train")
-    total = len(embedding.points)
+    model, total = embedding.score_model, len(embedding.points)
     if not total:
         raise ValueError("the embedding has no nodes; there is nothing to draw")
     wanted = np.zeros(0, np.int32)
@@ -76,7 +76,7 @@ def select(
     position = np.full(total, -1)
     position[shown] = np.arange(len(shown))
     if graph is None:
-        sources, targets = np.arange(len(shown)), _likeliest_targets(embedding.model, embedding.points[shown])
+        sources, targets = np.arange(len(shown)), _likeliest_targets(model, embedding.points[shown])
         sources, targets = sources[targets >= 0], targets[targets >= 0]
         degrees[:, shown] = [np.bincount(ends, minlength=len(shown)) for ends in (sources, targets)]
         notes.append("edges: the likeliest one of each node")
@@ -86,7 +86,7 @@ def select(
         if len(sources) < every:
             notes.append(f"{len(sources):,} of {every:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
-    log_prob, turns = (np.asarray(x) for x in look(embedding.model, *map(jnp.asarray, ends)))
+    log_prob, turns = (np.asarray(x) for x in look(model, *map(jnp.asarray, ends)))
     prob = np.exp(embedding.calibrate(log_prob))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))

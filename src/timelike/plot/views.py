@@ -127,11 +127,6 @@ def is_anti_de_sitter(manifold: Manifold) -> bool:
     return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 2
 
 
-def is_hyperboloid(manifold: Manifold) -> bool:
-    """Whether this is hyperbolic space."""
-    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
-
-
 def _angle(x: np.ndarray) -> np.ndarray:
     """θ of `polar_chart`: the future lies towards −x₁."""
     return np.arctan2(-x[:, 1], x[:, 0])
@@ -175,6 +170,6 @@ def half_turn(manifold: Manifold) -> float | None:
     return None
 
 
-def wrap(time: np.ndarray, period: float | None) -> np.ndarray:
+def wrap(time: np.ndarray, period: float) -> np.ndarray:
     """`time` brought into [−period/2, period/2)."""
-    return time if period is None else np.mod(time + period / 2, period) - period / 2
+    return np.mod(time + period / 2, period) - period / 2

@@ -31,7 +31,8 @@ def main() -> None:
     try:
         options = Options(tuple(a.dims) if a.dims else None, a.seeds, a.quick, a.data_dir)
         if a.what == "list":
-            print(as_text(listing(options)))
+            groups = listing(options)
+            print(json.dumps(groups, ensure_ascii=False) if a.json else as_text(groups))
             return
         reports = reproduce(a.what, options, a.out, only=a.only, resume=a.resume, jobs=max(1, a.jobs))
     except (ArithmeticError, OSError, ImportError, TypeError, ValueError) as error:

@@ -23,7 +23,6 @@ CONTRIBUTIONS = {
     "negative intervals, on a circle": ("m7", "m4"),
     "direction (TFD instead of FD), Euclidean": ("m1", "m3"),
 }
-TITLES = {"paper": "Paper's protocol (best test epoch)", "honest": "Honest protocol (validation chooses)"}
 
 
 def tasks(options: Options) -> Iterator[Task]:
@@ -40,18 +39,18 @@ def report(results: list[Result], folder: Path) -> Report:
         "Duplication-divergence graphs with exactly the paper's 1,026 edges; average precision in percent, "
         "median ± standard deviation over graphs and seeds; the paper's, for its one graph, in brackets.",
     ]
-    for protocol in PROTOCOLS:
+    for protocol, title in PROTOCOLS.items():
         mine = [r for r in results if r.about["protocol"] == protocol]
         if mine:
             runs = len(mine[0].found["scores"])
             graphs = len(set(mine[0].found["graphs"]))
-            parts += [f"## {TITLES[protocol]}", f"{runs} runs on {graphs} graphs:", by_dimension(mine)]
+            parts += [f"## {title}", f"{runs} runs on {graphs} graphs:", by_dimension(mine)]
             parts += [
                 "What each ingredient adds: median over graphs; on how many it helps.",
                 _added(mine),
             ]
-            _boxes(mine, TITLES[protocol], folder / f"ablation-{protocol}.png")
-            parts.append(f"![Box plots: {TITLES[protocol]}.](ablation-{protocol}.png)")
+            _boxes(mine, title, folder / f"ablation-{protocol}.png")
+            parts.append(f"![Box plots: {title}.](ablation-{protocol}.png)")
     return Report("\n\n".join(parts), [flat(r) for r in results])
 
 

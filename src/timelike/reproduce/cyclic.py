@@ -30,16 +30,6 @@ DATA = {
     "dream5:ecoli": "DREAM5 E. coli",
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
-TITLES = {
-    (
-        "paper",
-        "listed",
-    ): "Paper's protocol (best test epoch), listed non-edges",
-    ("paper", "uniform"): "Paper's protocol (best test epoch), uniform non-edges",
-    ("honest", "listed"): "Honest protocol (validation chooses), listed non-edges",
-    ("honest", "uniform"): "Honest protocol (validation chooses), uniform non-edges",
-}
-
 CHOICES = (
     "What was chosen by the first seeds: the best score with each kind of training negatives, settings, and "
     "the median best epoch (the first ten are the burn-in):"
@@ -98,13 +88,13 @@ def report(results: list[Result], folder: Path) -> Report:
 
 def _tables(results: Sequence[Result]) -> Iterator[str]:
     for negatives in dict.fromkeys(r.about["negatives"] for r in results):
-        for protocol in PROTOCOLS:
+        for protocol, title in PROTOCOLS.items():
             mine = [
                 r for r in results if (r.about["protocol"], r.about["negatives"]) == (protocol, negatives)
             ]
             if mine:
                 seeds = sorted({r.about["seeds"] for r in mine})
-                yield f"{TITLES[protocol, negatives]}; {' or '.join(map(str, seeds))} seeds:"
+                yield f"{title}, {negatives} non-edges; {' or '.join(map(str, seeds))} seeds:"
                 yield by_dimension(mine)
                 if any(r.found["tried"] for r in mine):
                     yield CHOICES

@@ -21,7 +21,10 @@ TRIALS = 3
 #: Graphs of an ensemble that `--quick` takes.
 QUICK_GRAPHS = 2
 #: paper: trained on all of the rest, best test epoch. honest: a tenth of the rest chooses, one test score.
-PROTOCOLS = ("paper", "honest")
+PROTOCOLS = {
+    "paper": "Paper's protocol (best test epoch)",
+    "honest": "Honest protocol (validation chooses)",
+}
 
 
 class Case(NamedTuple):

@@ -65,7 +65,6 @@ def summary(rows: list[dict[str, list[float]]], scored: str = "test") -> dict[st
 
 
 def _split(case: Case, seed: int) -> dict[str, list[float]]:
-    from timelike.graph import DiGraph
     from timelike.metrics import average_precision
     from timelike.reproduce.lanes import predict_lanes, score_lanes
 
@@ -73,8 +72,7 @@ def _split(case: Case, seed: int) -> dict[str, list[float]]:
     valid, test = score_lanes(split.train, lanes, split.valid, split.test)
     best = np.argsort(-valid.max(axis=0), kind="stable")[: case.found.get("members")]
     epochs = valid.argmax(axis=0)
-    pairs = np.concatenate([split.train.pairs, split.valid_edges])
-    known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], split.train.num_nodes, split.train.names)
+    known = split.train.with_edges(split.valid_edges)
     again = [(model, dataclasses.replace(config, select="last")) for model, config in lanes]
     scores, labels = predict_lanes(known, again, epochs + 1, split.test)[best], np.asarray(split.test.labels)
     return {

@@ -48,7 +48,7 @@ class Row:
 
     def candidates(self) -> dict[str, list[float]]:
         """What is tried, each as a list of values: a grid for `timelike.sweep`."""
-        return {name: _listed(value) for name, value in {**self.settings, **self.instead}.items()}
+        return listed({**self.settings, **self.instead})
 
     def combinations(self) -> list[dict[str, float]]:
         """Every combination of the candidates."""
@@ -56,11 +56,12 @@ class Row:
 
     def bold(self) -> dict[str, list[float]]:
         """The paper's choice, each as a list of values."""
-        return {name: _listed(value) for name, value in self.settings.items()}
+        return listed(self.settings)
 
 
-def _listed(value: Any) -> list[float]:
-    return value if isinstance(value, list) else [value]
+def listed(settings: dict[str, Any]) -> dict[str, list[float]]:
+    """Settings as a grid: each is a list of values."""
+    return {name: value if isinstance(value, list) else [value] for name, value in settings.items()}
 
 
 def product(grid: dict[str, list[float]]) -> list[dict[str, float]]:
@@ -84,8 +85,8 @@ def load_rows(group: str) -> list[Row]:
 def _row(path: Path, relative: Path) -> Row:
     merged = _merged(path)
     merged["dims"] = tuple(merged.get("dims", ()))
-    known = {field.name for field in dataclasses.fields(Row)}
-    unknown = sorted(set(merged) - known)
+    known = [field.name for field in dataclasses.fields(Row)]
+    unknown = sorted({*merged} - {*known})
     if unknown:
         raise ValueError(f"{path}: {unknown[0]!r} is not a field of a row; there are {', '.join(known)}")
     return Row(name=relative.with_suffix("").as_posix(), **merged)

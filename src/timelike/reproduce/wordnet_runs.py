@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike import metrics
-from timelike._struct import with_numbers
 from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -21,18 +18,15 @@ from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.reproduce.lanes import train_lanes
+from timelike.reproduce.row import listed, product
 from timelike.splits import Split
+from timelike.sweeps import one_run
 
 if TYPE_CHECKING:
     from timelike.reproduce.wordnet import Cell
 
-Lane = tuple[Model, Config]
-
 #: Settings are compared after this share of the steps, with a seed that no result has.
 TRIAL, TRIAL_SEED = 0.25, 1000
-
-#: Settings that are not numbers of the model.
-OF_CONFIG = ("learning_rate", "anneal", "init_scale", "clip", "seed")
 
 #: How a model starts from the points of a Poincaré embedding, drawn to the centre as Ganea et al. do.
 WARM: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -107,9 +101,7 @@ def choose(
 
 def combinations(settings: dict[str, Any], tries: list[dict[str, float]]) -> list[dict[str, float]]:
     """Every value of the settings with every other, and over them one of `tries` after the other."""
-    values = [value if isinstance(value, list) else [value] for value in settings.values()]
-    product = [dict(zip(settings, one, strict=True)) for one in itertools.product(*values)]
-    return [{**one, **other} for one in product for other in tries]
+    return [{**one, **other} for one in product(listed(settings)) for other in tries]
 
 
 def train(
@@ -122,7 +114,7 @@ def train(
     model = MODELS[row.geometry](cell.dim) if row.geometry in MODELS else None
     if model is None:
         model = Model(MANIFOLDS[row.geometry](cell.dim), LIKELIHOODS[row.likelihood]())
-    lanes = [_lane(model, config, one) for one in runs]
+    lanes = [one_run(model, config, one) for one in runs]
     found = train_lanes(split.train, lanes, start)
     return [_embedding(model, points, split) for (model, _), points in zip(lanes, found, strict=True)]
 
@@ -145,11 +137,6 @@ def make_config(more: dict[str, Any], split: Split, percent: int, share: float) 
     )
 
 
-def _lane(model: Model, config: Config, settings: dict[str, Any]) -> Lane:
-    of_config = {k: v for k, v in settings.items() if k in OF_CONFIG}
-    return with_numbers(model, settings), dataclasses.replace(config, **of_config)
-
-
 def warm_start(cell: Cell, split: Split) -> np.ndarray | None:
     """Poincaré embeddings for every seed, as points of the model, where its row asks for them."""
     if "warm" not in cell.row.more:
@@ -157,7 +144,7 @@ def warm_start(cell: Cell, split: Split) -> np.ndarray | None:
     warm = {**cell.row.more, "burn_in": 2, "init_scale": 0.01, "epochs": 0, "batch_size": cell.row.batch_size}
     warm |= cell.row.more["warm"]
     model, config = MODELS["poincare-embedding"](cell.dim), make_config(warm, split, cell.percent, 1.0)
-    lanes = [_lane(model, config, {**warm["settings"], "seed": seed}) for seed in range(cell.seeds)]
+    lanes = [one_run(model, config, {**warm["settings"], "seed": seed}) for seed in range(cell.seeds)]
     return np.stack([WARM[cell.row.geometry](points) for points in train_lanes(split.train, lanes)])
 
 
