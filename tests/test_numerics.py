@@ -235,6 +235,14 @@ def test_total_and_its_derivatives(length, dtype):
     np.testing.assert_allclose(each(jax.hessian(cubes))(x)[0], np.diag(6 * x[0]), rtol=1e-6)
 
 
+def test_logit_comes_back_and_is_finite_at_the_ends(dtype):
+    p = np.asarray([0.0, 1e-5, 0.2, 0.5, 1 - 1e-3, 1.0], dtype)
+    x = each(numerics.logit)(p)
+    np.testing.assert_allclose(jax.nn.sigmoid(x), np.clip(p, 1e-6, 1 - 1e-6), rtol=1e-4)
+    assert np.isfinite(x).all()
+    assert np.isfinite(each(jax.grad(numerics.logit))(p)).all()
+
+
 def test_once_changes_nothing(dtype):
     x = np.asarray([0.0, -1e30, 1e-30, 0.1], dtype)
     np.testing.assert_array_equal(each(sums.once)(x), x)

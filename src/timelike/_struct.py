@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.checks import show, whole_number
-from timelike.numerics import inverse_softplus, softplus
+from timelike.numerics import inverse_softplus, logit, softplus
 
 T = TypeVar("T")
 
@@ -42,12 +42,7 @@ class Domain:
 
 REAL = Domain("a finite number", lambda x: np.isfinite(x), lambda x: x, lambda x: x)
 POSITIVE = Domain("a finite number > 0", lambda x: np.isfinite(x) & (x > 0), softplus, inverse_softplus)
-UNIT = Domain(
-    "a number in [0, 1]",
-    lambda x: (x >= 0) & (x <= 1),
-    jax.nn.sigmoid,
-    lambda x: jax.scipy.special.logit(jnp.clip(x, 1e-6, 1 - 1e-6)),
-)
+UNIT = Domain("a number in [0, 1]", lambda x: (x >= 0) & (x <= 1), jax.nn.sigmoid, logit)
 
 
 def number(*, default: Any = dataclasses.MISSING, domain: Domain = REAL) -> Any:

@@ -55,7 +55,7 @@ class Embedding:
 
     def __post_init__(self) -> None:
         scoring.ranker(self.model, self.score)
-        object.__setattr__(self, "names", self.names and as_names(self.names))
+        object.__setattr__(self, "names", None if self.names is None else as_names(self.names))
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...

@@ -86,6 +86,11 @@ def inverse_softplus(y: Scalar) -> Scalar:
     return y + jnp.log(-jnp.expm1(-y))
 
 
+def logit(p: Scalar) -> Scalar:
+    """The x with σ(x) = p, for 0 ≤ p ≤ 1; p is kept 10⁻⁶ from both ends, from where x can come back."""
+    return jax.scipy.special.logit(jnp.clip(p, 1e-6, 1 - 1e-6))
+
+
 @jax.custom_jvp
 def log1mexp(x: Scalar) -> Scalar:
     """log(1 − eˣ), the log-probability of "no edge" when x is that of "edge".

@@ -157,7 +157,7 @@ def test_names_go_in_and_come_out():
 
 
 def test_names_are_looked_up_once(tmp_path):
-    make(names=tuple(f"gene {i}" for i in range(30))).save(tmp_path / "model")
+    make(names=np.array([f"gene {i}" for i in range(30)])).save(tmp_path / "model")
     embedding = Embedding.load(tmp_path / "model")
     assert embedding.top_targets("gene 4", 1)[0].source == "gene 4"
     table = embedding.names._numbers

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from timelike.many.processes import LOST, Place
+from timelike.signals import INTERRUPTED
 
 #: How often a run is started again.
 RESTARTS = 3
@@ -84,7 +85,7 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
             sys.stdout.write(results[0][1])
             return
         wrong = [code for code in codes if code not in (0, LOST)]
-        if wrong and wrong[0] in (2, 128 + 2):
+        if wrong and wrong[0] in (2, INTERRUPTED):
             raise SystemExit(wrong[0])
         print(f"timelike: a process was lost; start {attempt + 2} of {RESTARTS + 1}", file=sys.stderr)
     raise SystemExit(LOST)

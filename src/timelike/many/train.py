@@ -160,7 +160,7 @@ class Run:
             self.save()
         if stop:
             kept = "nothing was saved" if self.keeper is None else f"saved to {self.keeper.folder}"
-            done = f"stopped in epoch {len(self.history) + 1} of {self.config.epochs}; {kept}"
+            done = f"stopped in epoch {len(self.history) + 1} of {self.config.last_epoch}; {kept}"
             raise InterruptedTraining(f"{caught[0] if caught else 'another process'}: {done}", None)
 
     def _settings(self, dealt: DiGraph) -> dict[str, Any]:

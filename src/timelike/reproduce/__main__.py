@@ -12,6 +12,7 @@ from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import as_text, listing
 from timelike.reproduce.run import reproduce
 from timelike.reproduce.task import Options
+from timelike.signals import INTERRUPTED
 
 
 def main() -> None:
@@ -40,7 +41,7 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt as stop:
         print(f"timelike.reproduce: {str(stop) or 'interrupted'}", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     if a.json:
         print(json.dumps({name: report.rows for name, report in reports.items()}))
     else:

@@ -57,8 +57,8 @@ def reproduce(
             for done, (work, made) in enumerate(compute(todo, jobs), 1):
                 number += 1
                 left = (time.monotonic() - begun) / done * (len(todo) - done)
-                what = f"{work.file.relative_to(out)}: {made['seconds']:.1f} s"
-                say(f"[{number}/{len(works)}] {what}; about {left / 60:.0f} min left")
+                text = f"{work.file.relative_to(out)}: {made['seconds']:.1f} s"
+                say(f"[{number}/{len(works)}] {text}; about {left / 60:.0f} min left")
     except KeyboardInterrupt:
         for name in plan:
             write_report(name, out)
