@@ -1,5 +1,6 @@
 """What stands in a picture is what the embedding says, for every family of manifolds."""
 
+import dataclasses
 import sys
 import xml.etree.ElementTree as ET
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from events import embed, intervals, random_graph
 
-from timelike import DiGraph, plot
+from timelike import Calibration, DiGraph, plot
 from timelike.manifolds import MANIFOLDS, AntiDeSitter, CylindricalMinkowski, DeSitter, Hyperboloid, Minkowski
 from timelike.plot.scenes import LAYOUTS, diagram, disk, polar, rolled
 from timelike.plot.selection import select
@@ -123,14 +124,34 @@ def test_cones_start_at_the_chosen_nodes_and_axes_are_isotropic():
     assert plot.draw(embedding, graph, nodes=["c"]).axes[0].get_aspect() == 1
 
 
-def test_colours_of_edges_are_their_probabilities():
-    embedding = embed(CylindricalMinkowski(3, 4.0))
+#: Ranked and calibrated by the light cone, not by the likelihood: the latter would show other numbers.
+BY_CONE = {"score": "cone 0.03", "calibration": Calibration(1.7, -2.0, 4.0, 20, 80)}
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [embed(CylindricalMinkowski(3, 4.0)), dataclasses.replace(embed(Minkowski(3)), **BY_CONE)],
+    ids=["likelihood", "cone"],
+)
+def test_colours_of_edges_are_their_probabilities(embedding):
     lines = collection(plot.draw(embedding, GRAPH), "LineCollection")
     chosen = select(embedding, GRAPH)
     scene = diagram(embedding, chosen)
     prob = embedding.prob(chosen.nodes[chosen.sources], chosen.nodes[chosen.targets])
     np.testing.assert_allclose(lines.get_array(), np.sort(prob[scene.edge_of]), rtol=1e-5)
     assert lines.get_clim() == (0, 1)
+
+
+def test_matrices_landscapes_and_likeliest_edges_are_by_the_score_too():
+    embedding = dataclasses.replace(embed(Minkowski(3)), **BY_CONE)
+    prob = np.stack([embedding.prob(np.full(20, i), np.arange(20)) for i in range(20)])
+    order = np.argsort(embedding.points[:, 0], kind="stable")
+    shown = plot.draw(embedding, kind="adjacency").axes[0].images[0].get_array()
+    np.testing.assert_allclose(shown, np.where(np.eye(20), np.nan, prob[np.ix_(order, order)]), rtol=1e-4)
+    dots = collection(plot.node_landscape(embedding, 4, resolution=5), "PathCollection")
+    np.testing.assert_allclose(dots.get_array(), np.delete(prob[4], 4), rtol=1e-4)
+    np.fill_diagonal(prob, -1)
+    np.testing.assert_array_equal(select(embedding).targets, prob.argmax(axis=1))
 
 
 def test_edges_lead_to_the_image_that_makes_them_likely():
@@ -199,6 +220,8 @@ def test_names_do_not_overlap_and_are_not_maths():
     assert len(texts) >= 4
     assert {t.get_text() for t in texts} <= set(names)
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    coloured = [t for t in texts if t.get_color() != "black"]
+    assert len(coloured) == 1  # whose light cone it is
 
 
 def test_large_graphs_are_sampled_and_say_so():

@@ -150,7 +150,7 @@ def node_landscape(
     reaches are not shown.
     """
     instance("embedding", embedding, Embedding, "the result of timelike.train")
-    model, points = embedding.model, jnp.asarray(embedding.points)
+    model, points = embedding.score_model, jnp.asarray(embedding.points)
     number = int(node_numbers(node, len(points), embedding.names, "node").reshape(-1)[0])
     p = points[number]
     shown = sample_nodes(len(points), np.array([number]), NODES)

@@ -76,8 +76,9 @@ def select(
     position = np.full(total, -1)
     position[shown] = np.arange(len(shown))
     if graph is None:
-        sources, targets = np.arange(len(shown)), _likeliest_targets(embedding.model, embedding.points[shown])
-        sources, targets = sources[targets >= 0], targets[targets >= 0]
+        targets = _likeliest_targets(embedding.score_model, embedding.points[shown])
+        sources = np.flatnonzero(targets >= 0)
+        targets = targets[sources]
         degrees[:, shown] = [np.bincount(ends, minlength=len(shown)) for ends in (sources, targets)]
         notes.append("edges: the likeliest one of each node")
     else:
@@ -86,7 +87,7 @@ def select(
         if len(sources) < every:
             notes.append(f"{len(sources):,} of {every:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
-    log_prob, turns = (np.asarray(x) for x in look(embedding.model, *map(jnp.asarray, ends)))
+    log_prob, turns = (np.asarray(x) for x in look(embedding.score_model, *map(jnp.asarray, ends)))
     prob = np.exp(embedding.calibrate(log_prob))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
