@@ -224,6 +224,17 @@ def test_names_do_not_overlap_and_are_not_maths():
     assert len(coloured) == 1  # whose light cone it is
 
 
+def test_there_is_no_empty_band_above_or_below_a_flat_picture():
+    embedding = embed(Minkowski(3))
+    points = embedding.points * np.array([0.3, 2.0, 1.0], np.float32)  # wide, and not high
+    figure = plot.draw(dataclasses.replace(embedding, points=points), GRAPH)
+    figure.draw_without_rendering()
+    axes, whole = figure.axes[0].get_tightbbox(), figure.bbox
+    words = figure._supxlabel.get_window_extent()
+    assert whole.height - axes.y1 < 0.1 * whole.height
+    assert axes.y0 - words.y1 < 0.1 * whole.height
+
+
 def test_large_graphs_are_sampled_and_say_so():
     count = 100_000
     embedding = embed(Minkowski(2), nodes=count)
