@@ -60,7 +60,7 @@ def select(
 
     `nodes` names those that must be there. The rest is drawn at random, always the same.
     """
-    instance("embedding", embedding, Embedding, "the result of timelike.train")
+    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
     total = len(embedding.points)
     if not total:
         raise ValueError("the embedding has no nodes; there is nothing to draw")
