@@ -46,12 +46,16 @@ def test_rankings(run, fitted):
         assert err.startswith("note: calibrated on")
 
 
-def test_all_edges_between_listed_nodes(run, fitted, tmp_path):
+def test_all_edges_between_listed_nodes(run, fitted, tmp_path, monkeypatch):
     embedding, trained_on = fitted
     (tmp_path / "regulators.txt").write_text("# two of them\nlexA\nrecA\n")
     code, out, _ = run("predict", "model", "--all", "--sources", tmp_path / "regulators.txt")
     assert code == 0
     same(table(out), embedding.top_edges(10, trained_on.known, ["lexA", "recA"]))
+    monkeypatch.setattr("timelike.commands.predict.MANY", 80)  # 40 nodes, two of them sources
+    for options, many in (((), True), (("--sources", tmp_path / "regulators.txt"), False)):
+        code, _, err = run("predict", "model", "--all", *options)
+        assert (code, "1.6e+03 pairs are scored; --source" in err) == (0, many)
     code, _, err = run("predict", "model", "--source", "lexA", "--targets", tmp_path / "regulators.txt")
     assert (code, err) == (2, "timelike: --targets goes with --all, not with --source\n")
     (tmp_path / "typo.txt").write_text("lexB\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
@@ -28,6 +29,9 @@ Node = Annotated[str | None, optional("NODE")]
 
 #: Edges that are printed unless --top says otherwise, and rows that are written at once.
 TOP, ROWS = 10, 1 << 16
+
+#: So many pairs take long to score, and what they are is worth a word.
+MANY = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,6 +141,9 @@ class Predict:
             take(_table(fitted, kind, embedding.top_sources(target, top, known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
+            if pairs > MANY:
+                note(f"{pairs:.1e} pairs are scored; --source, or --sources and --targets ask about fewer")
             take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:

@@ -18,6 +18,8 @@ GEOMETRY = "minkowski"
 
 def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     """Divide the edges into files in the folder `kept`, train from there, save, and say what came of it."""
+    import numpy as np
+
     from timelike.checkpoint import Checkpointing
     from timelike.shards import EdgeShards
     from timelike.streaming import validation_pairs
@@ -56,6 +58,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
         "selected_by": embedding.info["selected_by"],
         "members": 1,
         "valid_ap": embedding.info.get("valid_ap"),
+        "guessing_ap": None if valid is None else float(np.mean(valid.labels)),
         "member_valid_ap": [],
         "calibration": embedding.info.get("calibration"),
     }
