@@ -64,6 +64,19 @@ def test_all_edges_between_listed_nodes(run, fitted, tmp_path, monkeypatch):
     assert "typo.txt: there is no node 'lexB'" in err
 
 
+def test_similar_nodes(run, fitted):
+    embedding, _ = fitted
+    code, out, err = run("predict", "model", "--similar", "lexA", "--top", "3")
+    assert (code, err) == (0, "")
+    found = pl.read_csv(io.BytesIO(out.encode()), separator="\t")
+    nearest = embedding.most_similar("lexA", 3)
+    assert found["node"].to_list() == [row.node for row in nearest]
+    np.testing.assert_allclose(found["distance"], [row.distance for row in nearest], rtol=1e-6)
+    code, _, err = run("predict", "model", "--similar", "lexB")
+    assert code == 2
+    assert err.startswith("timelike: --similar: there is no node 'lexB'; the nearest names are lexA")
+
+
 def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
     monkeypatch.setattr("timelike.commands.predict.ROWS", 7)  # many pieces
     embedding, trained_on = fitted
