@@ -173,7 +173,7 @@ def test_members_are_kept_and_said(fit, run, tmp_path):
     assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
     code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
     assert code == 0
-    assert "(of its members alone: 0." in out
+    assert "; of its members alone: 0." in out
     assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2
 
 

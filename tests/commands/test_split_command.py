@@ -93,7 +93,7 @@ def rows_of(file) -> set[tuple[str, ...]]:
         (["--protocol", "degree", "--non-edges", "test.tsv"], "exclude each other"),
         (["--non-edges", "edges.tsv"], "which is an edge (204 such)"),
         (["--folds", 2, "--connected"], "--folds are of random edges"),
-        (["--folds", 1], "k is 1"),
+        (["--folds", 1], "--folds is 1; it must be ≥ 2"),
         (["--out", "model"], "model, which exists; name a new or empty folder"),
         (["--by", "time"], "edges"),
     ],

@@ -119,6 +119,8 @@ class Split:
             return [(split, "")]
         if self.connected or self.by == "nodes" or graph.times is not None:
             raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
+        if self.folds < 2:
+            raise ValueError(f"--folds is {self.folds}; it must be ≥ 2")
         made = folds(graph, self.folds, self.valid, self.seed, **common)
         return ((split, f"fold-{i}") for i, split in enumerate(made, 1))
 
