@@ -87,6 +87,14 @@ def test_demo_draws_and_prints(tmp_path, capsys):
             ["fit", "e", "--out", "m", "--likelihood", "x"],
             "one of cone, fermi-dirac, law-lucas, triple-fermi-dirac\n",
         ),
+        (
+            ["fit", "e", "-o", "m"],
+            "-o is not understood; fit needs --out MODEL (timelike fit --help explains)",
+        ),
+        (["fitt", "e"], "there is no 'fitt'; there are demo, fit, "),
+        (["fitt", "e"], "; perhaps you mean fit"),
+        (["fit", "e", "--out", "m", "--geometry", "minkowsky"], "; perhaps you mean minkowski"),
+        (["plan", "--nodes", "3", "--edges", "4", "--dims", "4"], "timelike plan; perhaps you mean --dim"),
         (["fit", "e", "--out", "m", "--budgt", "3"], "--budgt is not understood; perhaps you mean --budget"),
         (["fit", "e", "--out", "m", "--budget", "3"], "--budget is for a search; give --tune too"),
         (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timelike import DiGraph, datasets
+from timelike import DiGraph, datasets, folds, split_edges
 from timelike.manifolds import MANIFOLDS
 from timelike.names import NameColumn, NameTuple, NumberColumn, as_names, nearest
 
@@ -78,7 +78,7 @@ TEXTS = ["a", "b", "ß", "node 7", "7", ""]
     ],
 )
 def test_names_of_every_kind_behave_alike(names, values):
-    graph = DiGraph([0], [1], len(values), names)
+    graph = DiGraph(np.array([0]), np.array([1]), len(values), names)
     assert graph.names is names
     assert names == tuple(values)
     assert names == NameTuple(values)
@@ -112,7 +112,7 @@ def test_near_names_in_a_large_graph_share_the_beginning():
 
 def test_names_are_looked_up_once():
     names = as_names([f"n{i}" for i in range(100_000)])
-    graph = DiGraph([0], [1], len(names), names)
+    graph = DiGraph(np.array([0]), np.array([1]), len(names), names)
     assert graph.numbers("n7").tolist() == [7]
     assert names._numbers is graph.names._numbers
 
@@ -209,3 +209,11 @@ def test_graphs_without_edges_are_described():
             assert (found.nodes, found.edges, found.components) == (nodes, 0, nodes)
             assert found.transitive_share is None
             assert str(found)
+
+
+def test_what_is_no_array_or_no_graph_says_how_to_make_one():
+    with pytest.raises(TypeError, match=r"sources is \[0, 1\]; it must be a ndarray: DiGraph.from_arrays"):
+        DiGraph([0, 1], [1, 2], 3)
+    for hold_out in (split_edges, folds):
+        with pytest.raises(TypeError, match=r"graph is \[\(0, 1\)\]; it must be a DiGraph: timelike.read"):
+            hold_out([(0, 1)])

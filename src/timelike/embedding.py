@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from timelike.config import Config
 
+#: What validation pairs are made by.
+VALID = "the part `valid` of a Split, or LabelledPairs.build(positives, negatives)"
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Embedding:
@@ -163,7 +166,7 @@ class Embedding:
         `info["calibration"]` says what was done. Pairs that were learned after they had validated tell
         nothing new: the calibration of before stays, for this ratio.
         """
-        instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+        instance("valid", valid, LabelledPairs, VALID)
         ends = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
         found = self.calibration or "not calibrated: the validation edges have been learned"
         if learned_since(self, valid) is None:
@@ -180,7 +183,7 @@ class Embedding:
         `by` is "average_precision", or "f1" at its best threshold. Where the likelihood is the only score
         or the best, nothing changes. The new score has other probabilities: calibrate afterwards.
         """
-        instance("valid", valid, LabelledPairs, "LabelledPairs.build(positives, negatives)")
+        instance("valid", valid, LabelledPairs, VALID)
         score, _ = scoring.choose_score(self.model, self.table, valid, by, self.members)
         if score == self.score:
             return self

@@ -140,8 +140,9 @@ def evaluate(
     has learned these since cannot tell: an embedding that was trained again remembers it, and of others
     `validated` is the scorer before. Without validation pairs it is the probability ½ (for a baseline, which
     has no probabilities: none). The direction of an edge is tested where its reverse is no edge of `known`
-    (of the split's graph).
+    (of the split's graph). Of a fitted estimator the `embedding_` is evaluated.
     """
+    scorer = getattr(scorer, "embedding_", scorer)
     if not isinstance(pairs, LabelledPairs):
         from timelike.splits import Split  # which is made of LabelledPairs
 

@@ -115,9 +115,11 @@ def _is_matrix(graph: Any) -> bool:
 
 
 def ends_of(pairs: Any) -> tuple[Any, Any]:
-    """Sources and targets of (n, 2) pairs of names or numbers."""
+    """Sources and targets of (n, 2) pairs of names or numbers; of a frame with two columns too."""
     if hasattr(pairs, "tocoo"):
         raise TypeError("pairs is a sparse matrix; it must be a list of (source, target), not sparse")
+    if hasattr(pairs, "to_numpy"):
+        pairs = pairs.to_numpy()
     if isinstance(pairs, np.ndarray):
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"pairs has shape {pairs.shape}; it must be (pairs, 2). Reshape your data")

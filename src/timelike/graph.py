@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike import sorting
-from timelike.checks import show, whole_number
+from timelike.checks import instance, show, whole_number
 from timelike.names import NameColumn, Names, as_names, nearest
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class DiGraph:
     notes: ReadSummary | None = None
 
     def __post_init__(self) -> None:
+        for name in ("sources", "targets"):
+            instance(name, getattr(self, name), np.ndarray, "DiGraph.from_arrays, or timelike.read of pairs")
         if self.names is not None:
             object.__setattr__(self, "names", as_names(self.names))
 

@@ -31,8 +31,8 @@ class NameTuple(tuple[Hashable, ...]):
         return [self._numbers.get(value) for value in values]
 
     def begin_with(self, start: str) -> Iterable[str]:
-        """The names that begin like this, as text."""
-        return (text for name in self if (text := str(name)).startswith(start))
+        """The names that begin like this, in capitals or not, as text."""
+        return (text for name in self if (text := str(name)).lower().startswith(start.lower()))
 
 
 class NameColumn(Sequence[Hashable]):
@@ -72,8 +72,8 @@ class NameColumn(Sequence[Hashable]):
         return [number.get(value) for value in values]
 
     def begin_with(self, start: str) -> Iterable[str]:
-        """The names that begin like this."""
-        return self._column.filter(self._column.str.starts_with(start))
+        """The names that begin like this, in capitals or not."""
+        return self._column.filter(self._column.str.to_lowercase().str.starts_with(start.lower()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self):,} names, the first is {self[0]!r})"
@@ -128,14 +128,16 @@ def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
 
 
 def nearest(names: Names, value: Any) -> list[str]:
-    """The three names most like `value`; in a large graph, among those with the longest common beginning."""
+    """The three names most like `value`, in capitals or not; in a large graph, of those that begin alike."""
     text, kept = str(value), list[str]()
     ends = range(len(text), -1, -1) if len(names) > COMPARED else [0]
     for end in ends:
         kept = list(islice(names.begin_with(text[:end]), COMPARED))
         if len(kept) >= 3:
             break
-    return difflib.get_close_matches(text, kept, 3, 0)
+    lower = [name.lower() for name in kept]
+    near = difflib.get_close_matches(text.lower(), dict.fromkeys(lower), 3, 0)
+    return [kept[lower.index(name)] for name in near]
 
 
 def _equal(a: Hashable, b: Hashable) -> bool:

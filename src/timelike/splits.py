@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from timelike.checks import show, whole_number
+from timelike.checks import instance, show, whole_number
 from timelike.evaluation import LabelledPairs
 from timelike.files import read_tensors, write_tensors
 from timelike.graph import DiGraph, checked_pairs
@@ -28,6 +28,9 @@ from timelike.parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, int
 from timelike.protocols import check_listed, draw_non_edges
 
 SCHEMA = 1
+
+#: What makes a graph.
+READ = "timelike.read(file), or of pairs, a matrix, a frame"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -166,6 +169,7 @@ def split_edges(
       together, so the shares are met as nearly as they allow;
     - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
     """
+    instance("graph", graph, DiGraph, READ)
     shares = {"valid": _share("valid", valid), "test": _share("test", test)}
     whole_number("seed", seed)
     if by not in ("edges", "nodes", "time"):
@@ -201,6 +205,7 @@ def folds(
     together: bool = False,
 ) -> Iterator[Split]:
     """`k` splits whose test edges are disjoint and together all edges; `valid` of all edges validate."""
+    instance("graph", graph, DiGraph, READ)
     whole_number("k", k, 2, graph.num_edges)
     whole_number("seed", seed)
     share = _share("valid", valid)

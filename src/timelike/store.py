@@ -103,6 +103,8 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
 @contextmanager
 def _reading(path: str | os.PathLike) -> Iterator[Path]:
     with reading_folder(Path(path)) as folder:
+        if folder.is_file():
+            raise NotADirectoryError(f"{path} is a file; `timelike fit` makes model folders")
         if not folder.is_dir():
             raise FileNotFoundError(f"{path}: there is no such model folder")
         for file in (folder / name for name in (*FILES, EDGES, REPLAY)):

@@ -18,7 +18,7 @@ from timelike.replay import Replay
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
     "refit",
-    *("epochs", "best_epoch", "selected_by", "members", "valid_ap", "member_valid_ap"),
+    *("epochs", "best_epoch", "selected_by", "members", "valid_ap", "guessing_ap", "member_valid_ap"),
     *("calibration", "seconds", "version"),
 ]
 
@@ -94,6 +94,17 @@ def test_text_says_what_to_do_next(run, tmp_path):
     assert code == 0
     assert "minkowski" in out
     assert f"timelike predict {tmp_path / 'model'} --all" in out
+    assert "(guessing has 0.200)" in out
+
+
+def test_a_graph_of_few_sources_is_asked_about(run, tmp_path):
+    """In which random pairs are no edges mostly because of where they begin."""
+    (tmp_path / "star.tsv").write_text("".join(f"hub{i % 3}\tleaf{i}\n" for i in range(120)))
+    arguments = ("fit", tmp_path / "star.tsv", "--out", tmp_path / "model", *QUICK)
+    for options, said in (((), True), (("--preset", "regulatory"), False)):
+        code, _, err = run(*arguments, *options)
+        assert (code, "3 of 123 nodes have edges to others: --preset regulatory" in err) == (0, said)
+    assert "have edges to others" not in run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK)[2]
 
 
 def test_standard_input_and_columns(fit, monkeypatch, files):
@@ -164,7 +175,7 @@ def test_members_are_kept_and_said(fit, run, tmp_path):
     assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
     code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
     assert code == 0
-    assert "(of its members alone: 0." in out
+    assert "; of its members alone: 0." in out
     assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2
 
 
@@ -199,6 +210,9 @@ def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
     assert "delete it to start over" in err
     fit("edges.tsv")
     assert not (tmp_path / "model.checkpoint").exists()
+    code, _, err = run("fit", "edges.tsv", "--out", tmp_path / "model", "--resume", *QUICK)
+    assert code == 0
+    assert f"there is no run to continue in {tmp_path / 'model.checkpoint'}; it begins" in err
 
 
 @pytest.mark.parametrize(

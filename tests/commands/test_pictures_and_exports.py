@@ -39,6 +39,10 @@ def test_export(run, files, tmp_path, form):
 
 def test_export_beside_the_model(run, files):
     assert run("export", "model", "--format", "tsv")[:2] == (0, "model.tsv\n")
+    for name, form in (("a.tsv", "tsv"), ("a.vec", "word2vec"), ("A.NPZ", "npz")):
+        code, out, _ = run("export", "model", "--out", name, "--json")
+        assert (code, json.loads(out)["format"]) == (0, form)
+        (files / name).unlink()
     table = pl.read_csv(files / "model.tsv", separator="\t")
     assert table.columns == ["node", "t0", "x0", "x1", "time"]
     assert "lexA" in table["node"].to_list()
@@ -93,7 +97,11 @@ def test_sweep(run, tmp_path):
         (["plot", "model", "--out", "no/x.png"], "there is no folder no"),
         (["plot", "model", "--out", "x.png", "--kind", "pie"], "landscape"),
         (["plot", "model", "--out", "x.png", "--nodes", "lexB"], "the nearest names are lexA"),
-        (["export", "model"], "--format"),
+        (
+            ["export", "model"],
+            "--format must be one of npz, tsv, parquet, word2vec, tensorboard, graphml; there",
+        ),
+        (["export", "model", "--out", "points.csv"], "; the ending of points.csv is none of them"),
         (["export", "model", "--format", "xlsx"], "word2vec"),
         (["export", "model", "--format", "tsv", "--out", "no/x"], "there is no folder no"),
         (["sweep", "edges.tsv", "--grid", "tau1"], "tau1=0.1,0.4"),

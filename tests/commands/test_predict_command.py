@@ -46,18 +46,35 @@ def test_rankings(run, fitted):
         assert err.startswith("note: calibrated on")
 
 
-def test_all_edges_between_listed_nodes(run, fitted, tmp_path):
+def test_all_edges_between_listed_nodes(run, fitted, tmp_path, monkeypatch):
     embedding, trained_on = fitted
     (tmp_path / "regulators.txt").write_text("# two of them\nlexA\nrecA\n")
     code, out, _ = run("predict", "model", "--all", "--sources", tmp_path / "regulators.txt")
     assert code == 0
     same(table(out), embedding.top_edges(10, trained_on.known, ["lexA", "recA"]))
+    monkeypatch.setattr("timelike.commands.predict.MANY", 80)  # 40 nodes, two of them sources
+    for options, many in (((), True), (("--sources", tmp_path / "regulators.txt"), False)):
+        code, _, err = run("predict", "model", "--all", *options)
+        assert (code, "1.6e+03 pairs are scored; --source" in err) == (0, many)
     code, _, err = run("predict", "model", "--source", "lexA", "--targets", tmp_path / "regulators.txt")
     assert (code, err) == (2, "timelike: --targets goes with --all, not with --source\n")
     (tmp_path / "typo.txt").write_text("lexB\n")
     code, _, err = run("predict", "model", "--all", "--targets", tmp_path / "typo.txt")
     assert code == 2
     assert "typo.txt: there is no node 'lexB'" in err
+
+
+def test_similar_nodes(run, fitted):
+    embedding, _ = fitted
+    code, out, err = run("predict", "model", "--similar", "lexA", "--top", "3")
+    assert (code, err) == (0, "")
+    found = pl.read_csv(io.BytesIO(out.encode()), separator="\t")
+    nearest = embedding.most_similar("lexA", 3)
+    assert found["node"].to_list() == [row.node for row in nearest]
+    np.testing.assert_allclose(found["distance"], [row.distance for row in nearest], rtol=1e-6)
+    code, _, err = run("predict", "model", "--similar", "lexB")
+    assert code == 2
+    assert err.startswith("timelike: --similar: there is no node 'lexB'; the nearest names are lexA")
 
 
 def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):

@@ -303,6 +303,9 @@ def test_wrong_folders_say_what_is_wrong_in_which_file(what, tmp_path):
 def test_there_is_no_model(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such model folder"):
         Embedding.load(tmp_path / "model")
+    (tmp_path / "edges.tsv").write_text("a\tb\n")
+    with pytest.raises(NotADirectoryError, match=r"edges.tsv is a file; `timelike fit` makes"):
+        Embedding.load(tmp_path / "edges.tsv")
 
 
 def test_a_stored_model_of_schema_1_still_loads():

@@ -3,6 +3,8 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
@@ -50,6 +52,18 @@ def test_score_is_the_average_precision(graph, fitted):
         found.score(split_edges(duplication_divergence(1, 30)))
     with pytest.raises(ValueError, match=r"pairs\[1\] is .3,.; it must be .source, target"):
         found.score([(0, 1), (3,)], [0, 1])
+
+
+def test_an_estimator_is_evaluated_as_its_embedding(graph, fitted):
+    split = split_edges(graph, 0.1, 0.2, seed=2)
+    assert evaluate(fitted, split) == evaluate(fitted.embedding_, split)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_pairs_may_be_a_frame(genes, frame):
+    sources, targets = zip(*GENES, strict=True)
+    asked = frame({"tf": list(sources), "gene": list(targets)})
+    np.testing.assert_array_equal(genes.predict_proba(asked), genes.predict_proba(GENES))
 
 
 def test_predicted_edges_are_not_known(graph, fitted):

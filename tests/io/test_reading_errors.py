@@ -25,6 +25,11 @@ FILES = {
     "comments": ("e.tsv", "# a\n# b\n", "only comments and blank lines"),
     "header only": ("e.tsv", "source\ttarget\n", "header on line 1 and nothing below"),
     "one node": ("e.tsv", "a\ta\n", "no edges between different nodes: 1 self-loops left out"),
+    "old Macintosh": ("e.tsv", "source\ttarget\ra\tb\r", "line 1: there is a CR within the line"),
+    "owl": ("e.owl", '<?xml version="1.0"?>\n<rdf:RDF/>\n', "this is XML but no GraphML"),
+    "turtle": ("e.ttl", "@prefix e: <http://e/> .\ne:a e:b e:c .\n", "this is Turtle"),
+    "json": ("e.csv", '{"edges": [["a", "b"]]}\n', "this is JSON"),
+    "gml": ("e.gml", "graph [\n  directed 1\n]\n", "this is GML"),
     "no delimiter": ("e.txt", "abc\ndef\n", "line 1: no tab, comma, semicolon, bar or blank"),
     "junk": ("e.bin", bytes(range(256)), "no text file but binary data"),
     "utf-16": ("e.csv", "a,b\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
@@ -147,6 +152,19 @@ FRAME = pl.DataFrame({"source": [1, None, 3], "target": [2, 3, 4], "weight": ["x
 )
 def test_objects(source, options, why):
     refuses(why, source, **options)
+
+
+def test_relations_that_are_not_there(tmp_path):
+    path = tmp_path / "e.obo"
+    path.write_text(OBO.format("is_a: A\nrelationship: regulates A"))
+    refuses("there is no relation 'isa'; there are is_a, regulates", path, relations=["isa"])
+    assert read(path, relations=["regulates"]).num_edges == 1
+
+
+def test_columns_are_near_whatever_their_capitals(tmp_path):
+    path = tmp_path / "e.tsv"
+    path.write_text("TF\tTarget\tEffect\na\tb\t+\n")
+    refuses("there is no column 'tf'; the nearest are TF, ", path, columns=("tf", "target"))
 
 
 def test_what_is_no_graph_at_all():

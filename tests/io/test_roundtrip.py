@@ -109,6 +109,7 @@ def test_parquet_and_frames(rows):
     check(read(table), rows)
     check(read(table.lazy()), rows)
     check(read(pd.DataFrame(rows, columns=table.columns)), rows)
+    check(read(table.to_arrow()), rows)
 
 
 @settings(max_examples=30)
@@ -188,6 +189,21 @@ def test_a_square_array_is_an_adjacency_matrix(shape):
     rebuilt[graph.sources, graph.targets] = graph.weights
     assert np.array_equal(rebuilt, dense * (1 - np.eye(len(dense))))
     assert graph.notes.self_loops == np.count_nonzero(np.diag(dense))
+
+
+@pytest.mark.parametrize("names", [["b", "a", "c"], [10, 20, 30, 40]])
+def test_a_frame_with_the_same_names_down_and_across_is_an_adjacency_matrix(names):
+    values = np.zeros((len(names), len(names)))
+    values[0, 1] = values[2, 0] = 1
+    graph = read(pd.DataFrame(values, index=names, columns=names))
+    assert {(graph.name(i), graph.name(j)) for i, j in graph.pairs} == {
+        (names[0], names[1]),
+        (names[2], names[0]),
+    }
+    assert graph.num_nodes == len(names)
+    assert graph.weights is None
+    values[0, 1], values[1, 2] = 0.5, np.nan
+    assert sorted(read(pd.DataFrame(values, index=names, columns=names)).weights) == [0.5, 1]
 
 
 def test_a_graph_that_was_read_already_stays():

@@ -57,6 +57,10 @@ def write(tmp_path):
         ("99999999999999999999\t8\n", [("99999999999999999999", "8")]),
         ("name,target,kind,source\nx,b,k,a\n", [("a", "b")]),
         ("Child,Parent\nx,b\n", [("x", "b")]),
+        ('"TF name","Gene Symbol"\na,b\n', [("a", "b")]),
+        ("regulatorId\tregulatorName\tgeneId\tgeneName\n1\tlexA\t2\trecA\n", [(1, 2)]),
+        ("subject\tpredicate\tobject\na\tis_a\tb\n", [("a", "b")]),
+        ("a name\ta gene\nb\tc\n", [("a name", "a gene"), ("b", "c")]),
         ("id,superclass,subclass\n7,x,b\n", [("x", "b")]),
         ("日本\tñandú\n🙂\t日本\n", [("日本", "ñandú"), ("🙂", "日本")]),
     ],
@@ -82,6 +86,8 @@ def test_a_kind_of_edge_in_between_is_asked_about(write):
     graph = read(write(data), columns=(0, 2))
     assert edges(graph) == [("lexA", "recA"), ("lexA", "umuD"), ("fis", "crp")]
     assert hint not in graph.notes.lines()
+    two = "".join(f"r{i}\t{'pd' if i % 3 else 'pp'}\tg{i}\n" for i in range(30))
+    assert hint.replace("pd", "pd, pp") in read(write(two)).notes.lines()
     for star in ("a\thub\nb\thub\nc\thub\n", "a\thub\t1\nb\thub\t2\nc\thub\t3\n"):
         assert "kind of edge" not in str(read(write(star)).notes)
 
@@ -117,6 +123,7 @@ BAD = {
     "no source": ("\tb", "the source is empty"),
     "no target": ("b\t", "the target is empty"),
     "too many": ("a\tb\tc\td", "4 fields where the first line has 3"),
+    "two lines": ("a\tb\rb\tc", "there is a CR within the line"),
     "open quote": ('"a\tb', "a field in quotes does not end well"),
 }
 
@@ -158,6 +165,7 @@ def test_what_is_left_out_is_counted(write):
     assert (notes.rows, notes.missing_weights, notes.negative_weights, notes.zero_weights) == (11, 5, 1, 2)
     assert (notes.self_loops, notes.duplicates) == (1, 1)
     assert str(notes).count("\n") == 6
+    assert "1 edges left out because their weight is negative (if it is a sign" in str(notes)
 
 
 def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from events import embed, intervals, random_graph
 
-from timelike import DiGraph, plot
+from timelike import Calibration, DiGraph, plot
 from timelike.manifolds import MANIFOLDS, AntiDeSitter, CylindricalMinkowski, DeSitter, Hyperboloid, Minkowski
 from timelike.plot.scenes import LAYOUTS, diagram, disk, polar, rolled
 from timelike.plot.selection import select
@@ -124,8 +124,16 @@ def test_cones_start_at_the_chosen_nodes_and_axes_are_isotropic():
     assert plot.draw(embedding, graph, nodes=["c"]).axes[0].get_aspect() == 1
 
 
-def test_colours_of_edges_are_their_probabilities():
-    embedding = embed(CylindricalMinkowski(3, 4.0))
+#: Ranked and calibrated by the light cone, not by the likelihood: the latter would show other numbers.
+BY_CONE = {"score": "cone 0.03", "calibration": Calibration(1.7, -2.0, 4.0, 20, 80)}
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [embed(CylindricalMinkowski(3, 4.0)), dataclasses.replace(embed(Minkowski(3)), **BY_CONE)],
+    ids=["likelihood", "cone"],
+)
+def test_colours_of_edges_are_their_probabilities(embedding):
     lines = collection(plot.draw(embedding, GRAPH), "LineCollection")
     chosen = select(embedding, GRAPH)
     scene = diagram(embedding, chosen)
@@ -134,18 +142,16 @@ def test_colours_of_edges_are_their_probabilities():
     assert lines.get_clim() == (0, 1)
 
 
-def test_pictures_of_a_model_with_another_score_show_its_probabilities():
-    embedding = dataclasses.replace(embed(Minkowski(3)), score="cone 0.3")
-    prob = embedding.prob(*np.divmod(np.arange(400), 20)).reshape(20, 20)
-    np.fill_diagonal(prob, np.nan)
-    chosen = select(embedding)
-    np.testing.assert_allclose(chosen.prob, prob[chosen.sources, chosen.targets], rtol=1e-5)
-    np.testing.assert_array_equal(chosen.targets, np.nanargmax(prob, axis=1))
-    order = np.argsort(embedding.points[:, 0])
-    matrix = plot.adjacency(embedding).axes[0].images[0].get_array()
-    np.testing.assert_allclose(matrix.filled(np.nan), prob[np.ix_(order, order)], rtol=1e-5)
-    dots = collection(plot.node_landscape(embedding, 3), "PathCollection")
-    np.testing.assert_allclose(dots.get_array(), np.delete(prob[3], 3), rtol=1e-5)
+def test_matrices_landscapes_and_likeliest_edges_are_by_the_score_too():
+    embedding = dataclasses.replace(embed(Minkowski(3)), **BY_CONE)
+    prob = np.stack([embedding.prob(np.full(20, i), np.arange(20)) for i in range(20)])
+    order = np.argsort(embedding.points[:, 0], kind="stable")
+    shown = plot.draw(embedding, kind="adjacency").axes[0].images[0].get_array()
+    np.testing.assert_allclose(shown, np.where(np.eye(20), np.nan, prob[np.ix_(order, order)]), rtol=1e-4)
+    dots = collection(plot.node_landscape(embedding, 4, resolution=5), "PathCollection")
+    np.testing.assert_allclose(dots.get_array(), np.delete(prob[4], 4), rtol=1e-4)
+    np.fill_diagonal(prob, -1)
+    np.testing.assert_array_equal(select(embedding).targets, prob.argmax(axis=1))
 
 
 def test_edges_lead_to_the_image_that_makes_them_likely():
@@ -214,6 +220,19 @@ def test_names_do_not_overlap_and_are_not_maths():
     assert len(texts) >= 4
     assert {t.get_text() for t in texts} <= set(names)
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    coloured = [t for t in texts if t.get_color() != "black"]
+    assert len(coloured) == 1  # whose light cone it is
+
+
+def test_there_is_no_empty_band_above_or_below_a_flat_picture():
+    embedding = embed(Minkowski(3))
+    points = embedding.points * np.array([0.3, 2.0, 1.0], np.float32)  # wide, and not high
+    figure = plot.draw(dataclasses.replace(embedding, points=points), GRAPH)
+    figure.draw_without_rendering()
+    axes, whole = figure.axes[0].get_tightbbox(), figure.bbox
+    words = figure._supxlabel.get_window_extent()
+    assert whole.height - axes.y1 < 0.1 * whole.height
+    assert axes.y0 - words.y1 < 0.1 * whole.height
 
 
 def test_large_graphs_are_sampled_and_say_so():

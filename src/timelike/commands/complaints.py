@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 #: What tyro calls the values of an option, and what we call them.
@@ -38,7 +39,13 @@ def one_line(box: str) -> str:
 def _choice(value: str, option: str, choices: str) -> str:
     known = sorted({*ast.literal_eval(choices)} - {"None"})
     called = option if option.startswith("-") else option.upper()
-    return f"{called} is {value!r}; it must be one of {', '.join(known)}"
+    return f"{called} is {value!r}; it must be one of {', '.join(known)}{_perhaps(value, known)}"
+
+
+def _perhaps(value: str, known: Iterable[str]) -> str:
+    """What was meant, where one of the words is nearly the same."""
+    near = difflib.get_close_matches(value, known, 1, 0.75)
+    return f"; perhaps you mean {near[0]}" if near else ""
 
 
 def _value(option: str, errors: str, kind: str) -> str:
@@ -48,12 +55,14 @@ def _value(option: str, errors: str, kind: str) -> str:
 
 
 def _missing(command: str, options: str, help: str) -> str:
+    options, _, strange = options.partition("; Unrecognized options: ")
+    first = f"{strange.split()[0]} is not understood; " if strange.startswith("-") else ""
     needed = [
         re.match(r"--\S+ \S+|\w\S*", part.strip())
         for part in options.replace("(required)", "\n").splitlines()
     ]
     names = " and ".join(found[0] for found in needed if found)
-    return f"{command} needs {names} ({help} explains)"
+    return f"{first}{command} needs {names} ({help} explains)"
 
 
 def _strange(options: str, rest: str) -> str:
@@ -61,13 +70,16 @@ def _strange(options: str, rest: str) -> str:
     known = re.search(r"Available subcommands: (.*?)(?:;|$)", rest)
     words = options.split(", ")
     if known:
-        return f"there is no {words[0]!r}; there are {known[1]}"
+        return f"there is no {words[0]!r}; there are {known[1]}{_perhaps(words[0], known[1].split(', '))}"
     if not words[0].startswith("-"):
         return f"{words[0]} is not understood; if it is the value of an option, name that before it"
     return f"{words[0]} is not understood" + (f"; perhaps you mean {meant[1]}" if meant else "")
 
 
-def _elsewhere(option: str, command: str) -> str:
+def _elsewhere(option: str, command: str, rest: str) -> str:
+    meant = re.search(rf"(--[\w-]+)(?:(?!--).)*? in {command} --help", rest)
+    if meant:
+        return f"{option} is no option of {command}; perhaps you mean {meant[1]}"
     return f"{option} is no option of {command} ({command} --help lists them)"
 
 
@@ -77,7 +89,7 @@ SAID: dict[str, Callable[..., str]] = {
     r"Error parsing (\S+): (.*); Argument helptext: \S+ (\S+)": _value,
     r"Missing value for argument '(\S+)'": lambda option: f"{option} needs a value",
     r"Missing from timelike (.*?): (.*?); For full helptext, run: (.*)": _missing,
-    r"Unrecognized or misplaced options: (\S+) \(applied to (timelike [\w -]+?)\)": _elsewhere,
+    r"Unrecognized or misplaced options: (\S+) \(applied to (timelike [\w -]+?)\)(.*)": _elsewhere,
     r"Unrecognized options: (.*?)(?:; (.*)|$)": _strange,
     r"Expected one of \{(.*?)\}": lambda commands: f"what to do? There are {commands}",
 }

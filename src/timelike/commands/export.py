@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from timelike.checks import output_path
 from timelike.commands.models import ModelFolder, load
@@ -32,8 +32,8 @@ class Export:
     model: ModelFolder
     """A model folder, as `timelike fit` writes it."""
 
-    format: Format
-    """What to write."""
+    format: Annotated[Format | None, optional(f"{{{','.join(get_args(Format))}}}")] = None
+    """What to write; if not given, what the ending of --out says."""
 
     out: Annotated[Path | None, optional("FILE")] = None
     """Where; beside the model if not given: model.tsv, model.vec, …"""
@@ -43,15 +43,27 @@ class Export:
 
     def run(self) -> None:
         """Write, and say where."""
+        form = self._format()
         folder = self.model if self.model.name not in ("", "..") else self.model.resolve()
-        name = f"{folder.name}.{ENDINGS.get(self.format, self.format)}"
+        name = f"{folder.name}.{ENDINGS.get(form, form)}"
         out = folder.with_name(name) if self.out is None else self.out
         output_path("--out", out)
-        fitted = load(self.model, "it holds the likeliest edges" if self.format == "graphml" else "")
+        fitted = load(self.model, "it holds the likeliest edges" if form == "graphml" else "")
         graph = None if fitted.trained_on is None else fitted.trained_on.graph
-        fitted.embedding.export(out, self.format, graph)
+        fitted.embedding.export(out, form, graph)
         if self.json:
             count = len(fitted.embedding.points)
-            print_json({"model": str(self.model), "format": self.format, "out": str(out), "nodes": count})
+            print_json({"model": str(self.model), "format": form, "out": str(out), "nodes": count})
         else:
             print(out)
+
+    def _format(self) -> str:
+        """What is asked for, or what the ending of the file stands for."""
+        if self.format is not None:
+            return self.format
+        known = {f".{ENDINGS.get(form, form)}": form for form in get_args(Format)}
+        if self.out is None or self.out.suffix.lower() not in known:
+            forms = ", ".join(get_args(Format))
+            given = "there is none" if self.out is None else f"the ending of {self.out.name} is none of them"
+            raise ValueError(f"--format must be one of {forms}; {given}")
+        return known[self.out.suffix.lower()]

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 #: How long --tune searches unless --budget says otherwise.
 MINUTES = 5.0
 
+#: If so few of the nodes have edges to others, who they are is most of what random pairs teach.
+FEW = 0.2
+
+#: Nodes beyond which nobody wants to wait for the likeliest of all pairs.
+MANY = 30_000
+
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
@@ -125,6 +131,7 @@ class Fit:
             return
         graph = self.reading.graph(self.edges)
         valid = self.read_valid(graph)
+        self._hint(graph)
         with self.keeping():
             estimator = self._train(graph, valid)
             estimator.save(self.out)
@@ -133,10 +140,18 @@ class Fit:
             shutil.rmtree(self.checkpoints, ignore_errors=True)
         self.say(estimator, start)
 
+    def _hint(self, graph: DiGraph) -> None:
+        """Say what a preset is for where the graph is of that kind and nothing was said about it."""
+        sources = sum(graph.row_starts[1:] > graph.row_starts[:-1])
+        if sources <= FEW * graph.num_nodes and self._start is None and not self.tune:
+            note(
+                f"{sources:,} of {graph.num_nodes:,} nodes have edges to others: --preset regulatory asks "
+                "which nodes each of them points to; without it, most of what is learned is who they are"
+            )
+
     def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print what is worth knowing about the model, and how long it took from `start` on."""
-        held = 0 if estimator.valid_ is None else len(estimator.valid_.positives)
-        self._say(self.result(estimator.embedding_, estimator.graph_, held), start)
+        self._say(self.result(estimator.embedding_, estimator.graph_, estimator.valid_), start)
 
     def _say(self, found: dict[str, Any], start: float) -> None:
         if self.json:
@@ -155,7 +170,9 @@ class Fit:
         kept = self.checkpoints
         kept.mkdir(exist_ok=True)
         with locked(kept, busy=f"{kept} is in use: another run fits --out; wait for it, or name another"):
-            if not self.resume and any(kept.iterdir()):
+            if self.resume and not any(kept.iterdir()):
+                note(f"there is no run to continue in {kept}; it begins from the start")
+            elif not self.resume and any(kept.iterdir()):
                 note(f"{kept} is of a run that did not end; it is begun again, --resume continues it")
                 for left in kept.iterdir():
                     shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -247,8 +264,10 @@ class Fit:
             journal=self.checkpoints / "search.json",
         ).settings
 
-    def result(self, embedding: Embedding, graph: AnyGraph, valid_edges: int) -> dict[str, Any]:
+    def result(self, embedding: Embedding, graph: AnyGraph, valid: LabelledPairs | None) -> dict[str, Any]:
         """What is worth knowing about the model, as plain values."""
+        import numpy as np
+
         info = embedding.info
         return {
             "model": str(self.out),
@@ -259,13 +278,14 @@ class Fit:
             "dim": embedding.model.manifold.dim,
             "nodes": graph.num_nodes,
             "edges": graph.num_edges,
-            "valid_edges": valid_edges,
+            "valid_edges": 0 if valid is None else len(valid.positives),
             "refit": "refit" in info,
             "epochs": len(embedding.history["loss"]),
             "best_epoch": info["best_epoch"],
             "selected_by": info["selected_by"],
             "members": embedding.members,
             "valid_ap": info.get("valid_ap"),
+            "guessing_ap": None if valid is None else float(np.mean(valid.labels)),
             "member_valid_ap": [one["valid_ap"] for one in info.get("members", ())],
             "calibration": info.get("calibration"),
         }
@@ -278,8 +298,9 @@ class Fit:
         print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
         if found["valid_ap"] is not None:
             alone = ", ".join(f"{ap:.3f}" for ap in found["member_valid_ap"])
-            more = f" (of its members alone: {alone})" if alone else ""
-            print(f"validation AP  {found['valid_ap']:.3f}{more}")
+            more = f"; of its members alone: {alone}" if alone else ""
+            print(f"validation AP  {found['valid_ap']:.3f} (guessing has {found['guessing_ap']:.3f}{more})")
         print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
-        print(f"next           timelike predict {self.out} --all --top 20")
+        asked = "--all" if found["nodes"] <= MANY else "--source NODE"
+        print(f"next           timelike predict {self.out} {asked} --top 20")
         print(f"               timelike plot {self.out} --out picture.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
@@ -28,6 +29,9 @@ Node = Annotated[str | None, optional("NODE")]
 
 #: Edges that are printed unless --top says otherwise, and rows that are written at once.
 TOP, ROWS = 10, 1 << 16
+
+#: So many pairs take long to score, and what they are is worth a word.
+MANY = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +63,9 @@ class Predict:
     each: Annotated[int | None, optional("K")] = None
     """The K likeliest edges out of every node, node by node."""
 
+    similar: Node = None
+    """Which nodes lie nearest to this one, with nearly the same edges? Columns: node, distance."""
+
     sources: Annotated[Path | None, optional("FILE")] = None
     """With --all or --each: only edges that leave the nodes of this file, one name a line."""
 
@@ -79,8 +86,12 @@ class Predict:
     def run(self) -> None:
         """Predict, and write the table."""
         form = self._checked()
-        fitted = load(self.model, "" if self.pairs else "its training edges are among the predictions")
+        unlisted = "" if self.pairs or self.similar else "its training edges are among the predictions"
+        fitted = load(self.model, unlisted)
         with writing(self.out, form) as take:
+            if self.similar is not None:
+                take(_nearest(fitted, fitted.node(self.similar, "--similar"), self.top or TOP))
+                return
             self._predict(fitted, take)
             note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
 
@@ -92,6 +103,7 @@ class Predict:
             "--target": self.target,
             "--all": self.all,
             "--each": self.each,
+            "--similar": self.similar,
         }
         chosen = [option for option, value in asked.items() if value is not None and value is not False]
         if len(chosen) != 1:
@@ -137,6 +149,9 @@ class Predict:
             take(_table(fitted, kind, embedding.top_sources(target, top, known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
+            if pairs > MANY:
+                note(f"{pairs:.1e} pairs are scored; --source, or --sources and --targets ask about fewer")
             take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
@@ -190,16 +205,27 @@ def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
     """Predictions by the names of their nodes, in columns of the kind that all names have."""
     import polars as pl
 
-    texts = kind == pl.String
-
-    def column(end: int) -> pl.Series:
-        found = [row[end] for row in rows]
-        named = [x if isinstance(x, str) else repr(x) for x in found] if texts else found
-        return pl.Series(named, dtype=kind)
-
+    ends = {name: _column([row[i] for row in rows], kind) for i, name in enumerate(("source", "target"))}
     numbers = enumerate(_numbers(fitted.embedding), 2)
     scores = {name: _rounded([row[i] for row in rows]) for i, name in numbers}
-    return pl.DataFrame({"source": column(0), "target": column(1), **scores})
+    return pl.DataFrame({**ends, **scores})
+
+
+def _nearest(fitted: Fitted, node: Hashable, count: int) -> pl.DataFrame:
+    """The nodes nearest to this one, and how far away they are."""
+    import polars as pl
+
+    rows = fitted.embedding.most_similar(node, count)
+    names = _column([row.node for row in rows], _names(fitted).dtype)
+    return pl.DataFrame({"node": names, "distance": _rounded([row.distance for row in rows])})
+
+
+def _column(names: Sequence[Hashable], kind: Any) -> pl.Series:
+    """Names of nodes in a column of the kind that all have: text, if they are of several."""
+    import polars as pl
+
+    texts = [x if isinstance(x, str) else repr(x) for x in names] if kind == pl.String else names
+    return pl.Series(texts, dtype=kind)
 
 
 def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
@@ -223,8 +249,8 @@ def _numbers(embedding: Embedding) -> list[str]:
     return ["probability"] if embedding.members == 1 else ["probability", "spread"]
 
 
-def _rounded(probabilities: Any) -> pl.Series:
+def _rounded(numbers: Any) -> pl.Series:
     """In the precision that they were computed in."""
     import polars as pl
 
-    return pl.Series(probabilities, dtype=pl.Float64).cast(pl.Float32)
+    return pl.Series(numbers, dtype=pl.Float64).cast(pl.Float32)

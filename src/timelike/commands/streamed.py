@@ -40,7 +40,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     embedding = dataclasses.replace(found, info=info)
     embedding = embedding if valid is None else embedding.calibrated(valid)
     embedding.save(fit.out)
-    return fit.result(embedding, edges, len(edges.held_out))
+    return fit.result(embedding, edges, valid)
 
 
 def _check(fit: Fit) -> None:

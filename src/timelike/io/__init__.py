@@ -38,8 +38,8 @@ def read(
     """Read a directed graph.
 
     `source` is a file (`-`: standard input), a folder as in OGB, the name of a data set, or an
-    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, a NumPy array of two or three
-    columns or square, a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
+    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, an Arrow table, a NumPy array of two
+    or three columns or square, a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
     The format of a file is told by its first bytes, then by its ending, unless `format` names it;
     .gz, .bz2 and .zst are unpacked.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,16 +9,21 @@ import numpy as np
 
 from timelike.checks import show
 from timelike.io.build import Builder
+from timelike.names import as_names, nearest
 
 if TYPE_CHECKING:
     import polars as pl
 
 SOURCES = frozenset(
-    ("source", "src", "from", "fromnode", "fromnodeid", "u", "head", "node1", "source_id", "regulator", "tf")
+    ("source", "src", "from", "u", "head", "node1", "regulator", "tf", "citing", "follower", "subject")
 )
-TARGETS = frozenset(("target", "dst", "to", "tonode", "tonodeid", "v", "tail", "node2", "target_id", "gene"))
+TARGETS = frozenset(
+    ("target", "dst", "to", "v", "tail", "node2", "gene", "cited", "followee", "object", "destination")
+)
 #: Words that name two columns of nodes and do not say which is the source: that is the first.
-ENDS = (("child", "parent"), ("subclass", "superclass"), ("hyponym", "hypernym"), ("node_a", "node_b"))
+ENDS = (("child", "parent"), ("subclass", "superclass"), ("hyponym", "hypernym"), ("nodea", "nodeb"))
+#: What may follow such a word: `TF name`, `regulatorId`, `target_gene`, `Gene Symbol`.
+SORTS = ("id", "name", "symbol", "gene", "node")
 Columns = Sequence[str | int]
 Column = str | int
 
@@ -64,22 +68,31 @@ def _ends_and_weight(where: str, header: Sequence[str] | None, width: int, colum
                 f"columns is {show(columns)}; it must be (source, target) or (source, target, weight)"
             )
         return Places(*(_position(where, header, width, column, "columns") for column in columns))
-    words = [] if header is None else [str(word).strip().lower() for word in header]
+    words = [] if header is None else [str(word) for word in header]
     source, target = named_ends(words) or (0, 1)
-    weight = words.index("weight") if "weight" in words else None
+    weight = next((i for i, word in enumerate(words) if word.strip().lower() == "weight"), None)
     return Places(source, target, weight if weight not in (source, target) else None)
 
 
 def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
-    """Where source and target stand if these words, in lower case, name columns of them."""
-    ends = [[i for i, word in enumerate(words) if word in known] for known in (SOURCES, TARGETS)]
+    """Where source and target stand if these words name columns of them."""
+    plain = [_plain(word) for word in words]
+    ends = [[i for i, word in enumerate(plain) if word in known] for known in (SOURCES, TARGETS)]
     if all(ends):
         return ends[0][0], ends[1][0]
     for one, other in ENDS:
-        if one in words and other in words:
-            first, second = sorted((words.index(one), words.index(other)))
+        if one in plain and other in plain:
+            first, second = sorted((plain.index(one), plain.index(other)))
             return first, second
     return None
+
+
+def _plain(word: str) -> str:
+    """The word for an end in the name of a column: `tf` of `TF_name`."""
+    plain = "".join(x for x in word.lower() if x.isalnum())
+    while longer := next((x for x in SORTS if plain.endswith(x) and len(plain) > len(x) + 1), None):
+        plain = plain.removesuffix(longer)
+    return plain
 
 
 def _position(where: str, header: Sequence[str] | None, width: int, column: Column, argument: str) -> int:
@@ -91,7 +104,7 @@ def _position(where: str, header: Sequence[str] | None, width: int, column: Colu
         names = [str(name).strip() for name in header]
         if column in names:
             return names.index(column)
-        near = ", ".join(difflib.get_close_matches(column, names, 3, 0))
+        near = ", ".join(nearest(as_names(names), column))
         raise ValueError(f"{where}: there is no column {column!r}; the nearest are {near}")
     if isinstance(column, bool) or not isinstance(column, int) or not 0 <= column < width:
         raise ValueError(f"{where}: {argument} has {show(column)}; there are columns 0 to {width - 1}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -36,9 +37,20 @@ FORMATS: tuple[Format, ...] = (
     Format("edge-list", (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab"), _never, text.read),
 )
 
+#: How files begin that look like text and are no edge lists, and what they are.
+STRANGERS = {
+    rb"<[?!a-zA-Z][\w:]*[\s>?]": "this is XML but no GraphML; of an ontology in OWL make OBO (robot convert)",
+    rb"@(prefix|base)\s": "this is Turtle (RDF); of an ontology make OBO (robot convert), of triples a TSV",
+    rb'\{\s*"|\[\s*[\[{]': "this is JSON; of an ontology make OBO (robot convert), else a TSV",
+    rb"(Creator[^\n]*\n)?\s*graph\s*\[": "this is GML; make GraphML, say by networkx.write_graphml",
+}
+
 
 def find(file: File, name: str | None = None) -> Format:
-    """The format asked for; else what the first bytes say, then the ending; else an edge list."""
+    """The format asked for; else what the first bytes say, then the ending; else an edge list.
+
+    A file that begins like one of the `STRANGERS` is a `ValueError`.
+    """
     known = {one.name: one for one in FORMATS}
     if name is not None:
         if name not in known:
@@ -47,7 +59,13 @@ def find(file: File, name: str | None = None) -> Format:
     head = file.head()
     guesses = [one for one in FORMATS if one.looks(head)]
     guesses += [one for one in FORMATS if file.ending in one.endings]
-    return (guesses or [known["edge-list"]])[0]
+    found = (guesses or [known["edge-list"]])[0]
+    if found.name == "edge-list":
+        start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        for pattern, what in STRANGERS.items():
+            if re.match(pattern, start):
+                raise ValueError(f"{file.name}: {what}")
+    return found
 
 
 def allowed(reader: Callable, options: dict[str, Any], what: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ NAMES = {"\t": "a tab", " ": "blanks"}
 BLANKS = " \t"
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 WHOLE = re.compile(r"-?\d+", re.ASCII)
+RETURN = "there is a CR within the line; lines must end in LF or CR LF, as a text editor can save them"
 #: Lines that the delimiter and the header are guessed from.
 SAMPLE = 100
 
@@ -61,6 +62,8 @@ def guess(
     time: Column | None = None,
 ) -> Layout:
     """The layout of a file whose first lines, with their numbers, are these."""
+    if "\r" in sample[0][1]:
+        raise ValueError(f"{where}, line {sample[0][0]}: {RETURN}")
     if delimiter is None:
         delimiter = _likely_delimiter(where, sample)
     elif len(delimiter) != 1 or delimiter in '"\r\n':
@@ -89,11 +92,12 @@ def guess(
 
 def _kind_of_edge(rows: Sequence[Sequence[str]]) -> str:
     """A remark where lines look like `source kind target`, as those of Cytoscape (SIF) are."""
-    middle, last = ({row[i] for row in rows if len(row) == 3} for i in (1, 2))
-    if len(middle) != 1 or len(last) < 3 or any(NUMBER.fullmatch(text) for text in last):
+    first, middle, last = ({row[i] for row in rows if len(row) == 3} for i in range(3))
+    few = 1 <= len(middle) <= max(1, len(rows) // 10) and not middle & (first | last)
+    if not few or len(last) < 3 * len(middle) or any(NUMBER.fullmatch(text) for text in last):
         return ""
-    word = show(*middle)
-    return f"the first lines all have the target {word}; if that is the kind of edge, say columns 0,2"
+    words = show(", ".join(sorted(middle)))
+    return f"the first lines all have the target {words}; if that is the kind of edge, say columns 0,2"
 
 
 def _likely_delimiter(where: str, sample: Sequence[tuple[int, str]]) -> str:
@@ -125,7 +129,7 @@ def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
     Such are the first two together, of whole numbers, or any one after them, of scores, say.
     """
-    if named_ends([word.lower() for word in first]) is not None:
+    if named_ends(first) is not None:
         return True
     whole = [all(WHOLE.fullmatch(x) for x in row[:2]) for row in rows]
     if whole and all(whole) and not any(WHOLE.fullmatch(x) for x in first[:2]):

@@ -19,6 +19,10 @@ def read(
     """Read whatever kind of object this is."""
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame
+    if _is_arrow(source):
+        import polars as pl
+
+        source = pl.DataFrame(source)
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _frame(source, builder, columns, time)
     if hasattr(source, "__array__"):
@@ -39,6 +43,11 @@ def read(
         f"source is {show(source)}; it must be a path, a NetworkX graph, a SciPy matrix, a pandas or polars "
         "frame, a NumPy array, a PyTorch Geometric Data, or a list of (source, target) pairs"
     )
+
+
+def _is_arrow(source: Any) -> bool:
+    """Whether this is a table of Arrow, or of what hands out such, but no frame of its own kind."""
+    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc")
 
 
 def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
@@ -85,9 +94,11 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
 
 
 def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
-    """Columns of a pandas or polars frame, like those of a Parquet file."""
+    """Columns of a pandas or polars frame, like those of a Parquet file; or an adjacency matrix of pandas."""
     import polars as pl
 
+    if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
+        return _adjacency(source, builder)
     names = [str(name) for name in source.columns]
     kept, places = choose(builder, names, columns, time)
     if isinstance(source, pl.DataFrame):
@@ -102,6 +113,24 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
         table = pl.DataFrame(dict(zip(called, taken, strict=True)))
     add_table(builder, table, places)
     return builder.finish()
+
+
+def _is_adjacency(source: Any) -> bool:
+    """Whether a pandas frame has the same names down and across.
+
+    Numbers may be those of rows and columns of a short list of edges, unless there are more than three.
+    """
+    least = 4 if source.index.dtype.kind in "iu" else 2
+    return least <= len(source) == len(source.columns) and list(source.index) == list(source.columns)
+
+
+def _adjacency(source: Any, builder: Builder) -> DiGraph:
+    """Row → column, of a frame whose index and columns name the same nodes; NaN is no edge."""
+    values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
+    ends, names = np.nonzero(values), list(source.columns)
+    weights = values[ends]
+    edges = [(names[i], names[j]) for i, j in zip(*ends, strict=True)]
+    return _objects(builder, names, edges, None if np.all(weights == 1) else weights, None)
 
 
 def _series(column: Any) -> Any:

@@ -35,7 +35,11 @@ def read(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, lab
     """Read child → parent edges between all terms that are not obsolete; nodes are ids, or names."""
     import polars as pl
 
-    terms = {term.id: term for term in _terms(file, builder, frozenset(relations)) if term.id}
+    seen: set[str] = set()
+    terms = {term.id: term for term in _terms(file, builder, frozenset(relations), seen) if term.id}
+    if unknown := sorted({*relations} - seen - {*RELATIONS}):
+        there = ", ".join(sorted(seen)) or "none"
+        raise ValueError(f"{file.name}: there is no relation {unknown[0]!r}; there are {there}")
     obsolete = {key for key, term in terms.items() if term.obsolete}
     for key in obsolete:
         del terms[key]
@@ -61,7 +65,8 @@ def read(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, lab
     return builder.finish()
 
 
-def _terms(file: File, builder: Builder, relations: frozenset[str]) -> Iterator[Term]:
+def _terms(file: File, builder: Builder, relations: frozenset[str], seen: set[str]) -> Iterator[Term]:
+    """The terms, with their parents by these relations; all relations of the file are added to `seen`."""
     term: Term | None = None
     for line, text in file.lines():
         if text.startswith("["):
@@ -75,7 +80,7 @@ def _terms(file: File, builder: Builder, relations: frozenset[str]) -> Iterator[
         if not colon:
             builder.bad(f"line {line}", "a tag and a colon expected", text)
             continue
-        _take(term, line, tag.strip(), bare(value), relations, builder)
+        _take(term, line, tag.strip(), bare(value), relations, seen, builder)
     if term:
         yield term
 
@@ -92,7 +97,15 @@ def bare(value: str) -> str:
     return value[:cut].strip()
 
 
-def _take(term: Term, line: int, tag: str, value: str, relations: frozenset[str], builder: Builder) -> None:
+def _take(
+    term: Term,
+    line: int,
+    tag: str,
+    value: str,
+    relations: frozenset[str],
+    seen: set[str],
+    builder: Builder,
+) -> None:
     """Put one line of a stanza into its term."""
     if tag == "id":
         term.id = value
@@ -102,6 +115,7 @@ def _take(term: Term, line: int, tag: str, value: str, relations: frozenset[str]
         term.obsolete = value == "true"
     elif tag in ("is_a", "relationship"):
         kind, parent = (tag, value) if tag == "is_a" else [*value.split(), "", ""][:2]
+        seen.add(kind)
         if not parent:
             builder.bad(f"line {line}", "the parent is missing", f"{tag}: {value}")
         elif kind in relations:

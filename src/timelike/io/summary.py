@@ -30,7 +30,9 @@ class ReadSummary:
             "malformed rows skipped": self.bad_rows,
             "self-loops left out": self.self_loops,
             "edges left out because their weight is missing, NaN or infinite": self.missing_weights,
-            "edges left out because their weight is negative": self.negative_weights,
+            "edges left out because their weight is negative (if it is a sign, name two columns only)": (
+                self.negative_weights
+            ),
             "edges left out because their weight is 0": self.zero_weights,
             f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
         }

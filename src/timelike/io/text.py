@@ -18,7 +18,7 @@ from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns
 from timelike.io.files import File
-from timelike.io.layout import BLANKS, MISSING, NAMES, SAMPLE, Layout, fields, guess
+from timelike.io.layout import BLANKS, MISSING, NAMES, RETURN, SAMPLE, Layout, fields, guess
 from timelike.io.times import NUMBER, Time
 
 if TYPE_CHECKING:
@@ -191,6 +191,9 @@ def _rows(
             builder.bad(where, "this is not UTF-8 text", raw[:60])
             continue
         if not line.strip(BLANKS) or line.startswith(comments):
+            continue
+        if "\r" in line:
+            builder.bad(where, RETURN, line)
             continue
         try:
             row = fields(line, layout.delimiter)

@@ -66,7 +66,8 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
         trim(figure)
         named = _named(chosen)
         texts = [short(embedding.name(chosen.nodes[i])) for i in named]
-        _draw_names(axes, _on_paper(axes, scene.at), named, texts)
+        colours = [CHOSEN if i in chosen.chosen else "black" for i in named]
+        _draw_names(axes, _on_paper(axes, scene.at), named, texts, colours)
     return figure
 
 
@@ -152,11 +153,9 @@ def _draw_cones(axes: Any, scene: Scene) -> None:
 
 
 def _named(chosen: Selection) -> np.ndarray:
-    """Whose names are written: everybody's in a small graph, else the chosen ones' and the hubs'."""
-    count = len(chosen.nodes)
-    if count <= NAMES:
-        return np.arange(count)
-    names = dict.fromkeys([*chosen.chosen.tolist(), *chosen.by_degree[: NAMES // 2].tolist()])
+    """Whose names are written, the chosen ones' first: everybody's in a small graph, else also the hubs'."""
+    others = chosen.by_degree if len(chosen.nodes) <= NAMES else chosen.by_degree[: NAMES // 2]
+    names = dict.fromkeys([*chosen.chosen.tolist(), *others.tolist()])
     return np.array(list(names), int)
 
 
@@ -170,7 +169,9 @@ def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
     return np.stack(proj3d.proj_transform(*at.T, axes.get_proj())[:2], axis=1)
 
 
-def _draw_names(axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[str]) -> None:
+def _draw_names(
+    axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[str], colours: Sequence[str]
+) -> None:
     """Write each name beside its node where it covers no other name and as few nodes as can be.
 
     A name for which there is no room is left out.
@@ -180,7 +181,7 @@ def _draw_names(axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[st
     frame = axes.get_window_extent()
     taken: list[Any] = []
     sides = [(4, 3), (-4, 3), (4, -3), (-4, -3), (0, 5), (0, -5), (9, 8), (-9, 8), (9, -8), (-9, -8)]
-    for node, text in zip(named, texts, strict=True):
+    for node, text, colour in zip(named, texts, colours, strict=True):
         best: tuple[int, tuple[float, float], Any] | None = None
         for side in sides:
             note = _name_at(axes, at[node], text, *side)
@@ -193,7 +194,7 @@ def _draw_names(axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[st
                 if covers == 0:
                     break
         if best is not None:
-            _name_at(axes, at[node], text, *best[1])
+            _name_at(axes, at[node], text, *best[1]).set_color(colour)
             taken.append(best[2].padded(2))
 
 

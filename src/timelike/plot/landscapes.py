@@ -149,7 +149,7 @@ def node_landscape(
     differs from the colour below them by how far off the plane they are. Nodes that no geodesic
     reaches are not shown.
     """
-    instance("embedding", embedding, Embedding, "the result of timelike.train")
+    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
     model, points = embedding.score_model, jnp.asarray(embedding.points)
     number = int(node_numbers(node, len(points), embedding.names, "node").reshape(-1)[0])
     p = points[number]

@@ -47,9 +47,8 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
     chosen = select(embedding, graph, most_nodes=ROWS, most_edges=ROWS**2)
     points = embedding.points[chosen.nodes]
     order = np.argsort(view_of(embedding.model.manifold, points).time, kind="stable")
-    prob = np.exp(
-        embedding.calibrate(np.asarray(_all_pairs(embedding.score_model, jnp.asarray(points[order]))))
-    )
+    log_prob = _all_pairs(embedding.score_model, jnp.asarray(points[order]))
+    prob = np.exp(embedding.calibrate(np.asarray(log_prob)))
     np.fill_diagonal(prob, np.nan)
     place = np.argsort(order)
     with styled():

@@ -60,7 +60,7 @@ def select(
 
     `nodes` names those that must be there. The rest is drawn at random, always the same.
     """
-    instance("embedding", embedding, Embedding, "the result of timelike.train")
+    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
     model, total = embedding.score_model, len(embedding.points)
     if not total:
         raise ValueError("the embedding has no nodes; there is nothing to draw")
@@ -76,8 +76,9 @@ def select(
     position = np.full(total, -1)
     position[shown] = np.arange(len(shown))
     if graph is None:
-        sources, targets = np.arange(len(shown)), _likeliest_targets(model, embedding.points[shown])
-        sources, targets = sources[targets >= 0], targets[targets >= 0]
+        targets = _likeliest_targets(model, embedding.points[shown])
+        sources = np.flatnonzero(targets >= 0)
+        targets = targets[sources]
         degrees[:, shown] = [np.bincount(ends, minlength=len(shown)) for ends in (sources, targets)]
         notes.append("edges: the likeliest one of each node")
     else:

@@ -28,6 +28,9 @@ LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 #: The two halves of a light cone.
 FUTURE, PAST = "#E69F00", "#56B4E9"
 
+#: How often the empty space of a picture is cut at most.
+CUTS = 6
+
 STYLE: dict[str, Any] = {
     "font.family": ["STIXGeneral", "DejaVu Serif"],
     "mathtext.fontset": "stix",
@@ -100,9 +103,16 @@ def write_notes(figure: Figure, notes: Sequence[str]) -> None:
 
 
 def trim(figure: Figure) -> None:
-    """Cut off the empty space above and below: axes of equal scales seldom fill the height that they may."""
-    figure.draw_without_rendering()
-    figure.set_figheight(figure.get_tightbbox().height + 0.06)
+    """Cut off the empty space above and below: axes of equal scales seldom fill the height that they may.
+
+    They stand in the middle of it, with the notes at its foot: each cut halves what is left between them.
+    """
+    for _ in range(CUTS):
+        figure.draw_without_rendering()
+        high = figure.get_tightbbox().height + 0.06
+        if high > 0.99 * figure.get_figheight():
+            break
+        figure.set_figheight(high)
 
 
 def short(name: Any, length: int = 24) -> str:
