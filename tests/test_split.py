@@ -341,3 +341,8 @@ def test_a_published_split_is_checked():
     pairs = np.array([[0, 1]])
     with pytest.raises(ValueError, match=r"Split: test_edges has node 100; there are nodes 0 to 99"):
         Split(GRAPH, pairs, pairs, np.array([[100, 0]]), pairs, "listed")
+
+
+def test_shares_may_be_numbers_of_numpy():
+    found, expected = (split_edges(GRAPH, valid=share) for share in (np.float32(0.25), 0.25))
+    np.testing.assert_array_equal(found.valid_edges, expected.valid_edges)

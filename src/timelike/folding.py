@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, Key
 
 from timelike import predict
 from timelike._struct import with_scaled
+from timelike.checks import show
 from timelike.config import Config
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
@@ -60,6 +61,7 @@ def fold(
     """
     first, config = len(tables[0]), config or _settings(info)
     graph = _graph(edges, first, names)
+    _check_joined(graph, first)
     table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
     pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
@@ -92,6 +94,17 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
     return DiGraph.from_arrays(
         number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
     )
+
+
+def _check_joined(graph: DiGraph, nodes: int) -> None:
+    """Every new node must be joined to a known one, if by way of others: else it could be anywhere."""
+    from scipy.sparse.csgraph import connected_components
+
+    parts = connected_components(graph.adjacency(), directed=False)[1]
+    apart = np.flatnonzero(~np.isin(parts[nodes:], parts[:nodes]))
+    if apart.size:
+        named = ", ".join(show(graph.name(nodes + i)) for i in apart[:3])
+        raise ValueError(f"edges joins {named} to no node of the embedding; are their names spelt as there?")
 
 
 def _settings(info: dict[str, Any]) -> Config:

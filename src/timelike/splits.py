@@ -14,6 +14,7 @@ import dataclasses
 import os
 from collections.abc import Iterator
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,6 @@ def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
 
 
 def _share(name: str, value: float) -> float:
-    if not isinstance(value, int | float) or not 0 <= value < 1:
+    if not isinstance(value, Real) or not 0 <= value < 1:
         raise ValueError(f"{name} is {show(value)}; it must be a share in [0, 1)")
-    return value
+    return float(value)

@@ -58,6 +58,8 @@ def test_without_names_new_nodes_are_the_next_numbers():
         embedding.add_nodes([(1, 24)])
     with pytest.raises(ValueError, match="edges names no new node"):
         embedding.add_nodes([(1, 2)])
+    with pytest.raises(ValueError, match="edges joins 21, 22 to no node of the embedding"):
+        embedding.add_nodes([(1, 20), (21, 22)])
 
 
 def test_settings_of_the_training_are_used_again():

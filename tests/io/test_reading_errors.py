@@ -187,6 +187,8 @@ def test_missing_files(tmp_path, monkeypatch):
         ):
             read(name)
     refuses("a folder must hold edge.csv.gz", tmp_path)
+    (tmp_path / "train.tsv").write_text("a\tb\n")
+    refuses("a folder that `timelike split` wrote; name one of its files", tmp_path)
     writers.ogb(tmp_path / "x", [(0, 5)], 3)
     refuses("there is a node 5; allowed: 0 to 2", tmp_path / "x")
     (tmp_path / "x" / "num-node-list.csv.gz").unlink()

@@ -16,6 +16,8 @@ EDGES, NODES = "edge.csv.gz", "num-node-list.csv.gz"
 def read(folder: Path, builder: Builder) -> DiGraph:
     """Read the one graph in a folder, or in `raw` below it; its nodes are 0 … n − 1."""
     place = next((x for x in (folder, folder / "raw") if (x / EDGES).is_file()), None)
+    if place is None and (folder / "train.tsv").is_file():
+        raise ValueError(f"{folder}: a folder that `timelike split` wrote; name one of its files, train.tsv")
     if place is None:
         raise ValueError(f"{folder}: a folder must hold {EDGES} (and {NODES}), as in OGB; it does not")
     count = _count(place / NODES)
