@@ -75,7 +75,7 @@ $(BIN)/python:
 
 includes_docs := plot
 includes_test := explore io plot
-includes_bench := plot
+includes_bench := explore io plot
 includes_dev := docs explore io plot test
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
