@@ -110,6 +110,19 @@ def test_near_names_in_a_large_graph_share_the_beginning():
     assert len(nearest(names, "zzz")) == 3
 
 
+def test_near_names_are_looked_for_in_few_passes():
+    """Each goes over all names: of millions, one for every letter took long."""
+    passes = []
+
+    class Watched(NameTuple):
+        def begin_with(self, start):
+            passes.append(start)
+            return super().begin_with(start)
+
+    assert nearest(Watched(f"gene{i:06}" for i in range(21_000)), "gene00123" + 50 * "x")[0] == "gene001239"
+    assert len(passes) < 8
+
+
 def test_names_are_looked_up_once():
     names = as_names([f"n{i}" for i in range(100_000)])
     graph = DiGraph(np.array([0]), np.array([1]), len(names), names)

@@ -129,12 +129,13 @@ def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
 
 def nearest(names: Names, value: Any) -> list[str]:
     """The three names most like `value`, in capitals or not; in a large graph, of those that begin alike."""
-    text, kept = str(value), list[str]()
-    ends = range(len(text), -1, -1) if len(names) > COMPARED else [0]
-    for end in ends:
-        kept = list(islice(names.begin_with(text[:end]), COMPARED))
-        if len(kept) >= 3:
-            break
+    text, enough = str(value), 0
+    few = len(text) + 1 if len(names) > COMPARED else 1
+    while few - enough > 1:  # so many letters are those of three names, and so many of fewer
+        middle = (enough + few) // 2
+        found = list(islice(names.begin_with(text[:middle]), 3))
+        enough, few = (middle, few) if len(found) == 3 else (enough, middle)
+    kept = list(islice(names.begin_with(text[:enough]), COMPARED))
     lower = [name.lower() for name in kept]
     near = difflib.get_close_matches(text.lower(), dict.fromkeys(lower), 3, 0)
     return [kept[lower.index(name)] for name in near]

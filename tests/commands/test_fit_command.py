@@ -12,6 +12,7 @@ import pytest
 from small_files import BRIEF, QUICK, name
 
 from timelike import Embedding, store
+from timelike.commands.fit import Fit
 from timelike.commands.reading import GraphOptions, find_nodes
 from timelike.replay import Replay
 
@@ -66,6 +67,7 @@ def test_streamed_edges(fit):
     assert list(found) == KEYS
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
+    assert found["guessing_ap"] == 0.2
     assert sorted(x.name for x in folder.iterdir()) == sorted(store.FILES)
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     embedding = Embedding.load(folder)
@@ -95,6 +97,11 @@ def test_text_says_what_to_do_next(run, tmp_path):
     assert "minkowski" in out
     assert f"timelike predict {tmp_path / 'model'} --all" in out
     assert "(guessing has 0.200)" in out
+
+
+def test_nobody_is_told_to_compare_all_pairs_of_many_nodes():
+    fit = Fit("edges.tsv", Path("model"))
+    assert [fit.question(nodes).split()[3] for nodes in (30_000, 30_001)] == ["--all", "--source"]
 
 
 def test_a_graph_of_few_sources_is_asked_about(run, tmp_path):

@@ -142,7 +142,9 @@ class Fit:
 
     def _hint(self, graph: DiGraph) -> None:
         """Say what a preset is for where the graph is of that kind and nothing was said about it."""
-        sources = sum(graph.row_starts[1:] > graph.row_starts[:-1])
+        import numpy as np
+
+        sources = np.count_nonzero(np.diff(graph.row_starts))
         if sources <= FEW * graph.num_nodes and self._start is None and not self.tune:
             note(
                 f"{sources:,} of {graph.num_nodes:,} nodes have edges to others: --preset regulatory asks "
@@ -285,10 +287,15 @@ class Fit:
             "selected_by": info["selected_by"],
             "members": embedding.members,
             "valid_ap": info.get("valid_ap"),
-            "guessing_ap": None if valid is None else float(np.mean(valid.labels)),
+            "guessing_ap": None if valid is None else float(np.asarray(valid.labels).mean()),
             "member_valid_ap": [one["valid_ap"] for one in info.get("members", ())],
             "calibration": info.get("calibration"),
         }
+
+    def question(self, nodes: int) -> str:
+        """What to ask a model of so many nodes first."""
+        asked = "--all" if nodes <= MANY else "--source NODE"
+        return f"timelike predict {self.out} {asked} --top 20"
 
     def _print(self, found: dict[str, Any]) -> None:
         learned = f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned"
@@ -301,6 +308,5 @@ class Fit:
             more = f"; of its members alone: {alone}" if alone else ""
             print(f"validation AP  {found['valid_ap']:.3f} (guessing has {found['guessing_ap']:.3f}{more})")
         print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
-        asked = "--all" if found["nodes"] <= MANY else "--source NODE"
-        print(f"next           timelike predict {self.out} {asked} --top 20")
+        print(f"next           {self.question(found['nodes'])}")
         print(f"               timelike plot {self.out} --out picture.png")

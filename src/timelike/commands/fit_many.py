@@ -108,4 +108,4 @@ def _say(command: Fit, embedding: Embedding, start: float) -> None:
         return
     print(f"{command.out}: {found['graph']}, on {found['processes']} processes in {seconds} s")
     print(f"epoch          {found['best_epoch']} ({found['selected_by']})")
-    print(f"next           timelike predict {command.out} --all --top 20")
+    print(f"next           {command.question(len(embedding.points))}")

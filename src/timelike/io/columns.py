@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,11 +76,15 @@ def _ends_and_weight(where: str, header: Sequence[str] | None, width: int, colum
 
 
 def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
-    """Where source and target stand if these words name columns of them."""
-    plain = [_plain(word) for word in words]
+    """Where source and target stand if these words name columns of them.
+
+    If there are several, the first two of the same sort: those of ids, say, or those of names.
+    """
+    cut = [_plain(word) for word in words]
+    plain, sorts = [word for word, _ in cut], [sort for _, sort in cut]
     ends = [[i for i, word in enumerate(plain) if word in known] for known in (SOURCES, TARGETS)]
     if all(ends):
-        return ends[0][0], ends[1][0]
+        return min(itertools.product(ends[0], ends[1]), key=lambda pair: sorts[pair[0]] != sorts[pair[1]])
     for one, other in ENDS:
         if one in plain and other in plain:
             first, second = sorted((plain.index(one), plain.index(other)))
@@ -87,12 +92,12 @@ def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def _plain(word: str) -> str:
-    """The word for an end in the name of a column: `tf` of `TF_name`."""
-    plain = "".join(x for x in word.lower() if x.isalnum())
+def _plain(word: str) -> tuple[str, str]:
+    """The word for an end in the name of a column, and what follows it: `tf` and `name` of `TF_name`."""
+    whole = plain = "".join(x for x in word.lower() if x.isalnum())
     while longer := next((x for x in SORTS if plain.endswith(x) and len(plain) > len(x) + 1), None):
         plain = plain.removesuffix(longer)
-    return plain
+    return plain, whole.removeprefix(plain)
 
 
 def _position(where: str, header: Sequence[str] | None, width: int, column: Column, argument: str) -> int:

@@ -96,7 +96,7 @@ def _kind_of_edge(rows: Sequence[Sequence[str]]) -> str:
     few = 1 <= len(middle) <= max(1, len(rows) // 10) and not middle & (first | last)
     if not few or len(last) < 3 * len(middle) or any(NUMBER.fullmatch(text) for text in last):
         return ""
-    words = show(", ".join(sorted(middle)))
+    words = " or ".join(show(word) for word in sorted(middle))
     return f"the first lines all have the target {words}; if that is the kind of edge, say columns 0,2"
 
 
