@@ -195,13 +195,13 @@ def test_a_square_array_is_an_adjacency_matrix(shape):
 def test_a_frame_with_the_same_names_down_and_across_is_an_adjacency_matrix(names):
     values = np.zeros((len(names), len(names)))
     values[0, 1] = values[2, 0] = 1
-    graph = read(pd.DataFrame(values, index=names, columns=names))
-    assert {(graph.name(i), graph.name(j)) for i, j in graph.pairs} == {
-        (names[0], names[1]),
-        (names[2], names[0]),
-    }
-    assert graph.num_nodes == len(names)
-    assert graph.weights is None
+    frame = pd.DataFrame(values, index=names, columns=names)
+    for same in (frame, frame[names[::-1]]):  # also with the columns in another order
+        graph = read(same)
+        found = {(graph.name(i), graph.name(j)) for i, j in graph.pairs}
+        assert found == {(names[0], names[1]), (names[2], names[0])}
+        assert graph.num_nodes == len(names)
+        assert graph.weights is None
     values[0, 1], values[1, 2] = 0.5, np.nan
     assert sorted(read(pd.DataFrame(values, index=names, columns=names)).weights) == [0.5, 1]
 

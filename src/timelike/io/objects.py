@@ -116,21 +116,21 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
 
 
 def _is_adjacency(source: Any) -> bool:
-    """Whether a pandas frame has the same names down and across.
+    """Whether a pandas frame has the same names down and across, in any order.
 
     Numbers may be those of rows and columns of a short list of edges, unless there are more than three.
     """
     least = 4 if source.index.dtype.kind in "iu" else 2
-    return least <= len(source) == len(source.columns) and list(source.index) == list(source.columns)
+    return least <= len(source) == len(source.columns) and set(source.index) == set(source.columns)
 
 
 def _adjacency(source: Any, builder: Builder) -> DiGraph:
     """Row → column, of a frame whose index and columns name the same nodes; NaN is no edge."""
     values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
-    ends, names = np.nonzero(values), list(source.columns)
+    ends, rows, columns = np.nonzero(values), list(source.index), list(source.columns)
     weights = values[ends]
-    edges = [(names[i], names[j]) for i, j in zip(*ends, strict=True)]
-    return _objects(builder, names, edges, None if np.all(weights == 1) else weights, None)
+    edges = [(rows[i], columns[j]) for i, j in zip(*ends, strict=True)]
+    return _objects(builder, columns, edges, None if np.all(weights == 1) else weights, None)
 
 
 def _series(column: Any) -> Any:
