@@ -18,7 +18,7 @@ import optax
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
-from timelike.hubs import COPIES, Places
+from timelike.hubs import Places
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder
 from timelike.manifolds.base import Separation
@@ -112,7 +112,8 @@ def _gradients(
             jnp.full(places.size, len(packed), jnp.int32),
             jnp.zeros((places.size, tile.dim), jnp.float32),
         ]
-    kernel = partial(_gradients_kernel, jax.tree.structure(model), places.hubs, weights.shape[-1])
+    rows = places.hubs * places.copies, places.copies
+    kernel = partial(_gradients_kernel, jax.tree.structure(model), rows, weights.shape[-1])
     made = [like(weights.reshape(-1)), _floats(count, tile.dim), *([like(ends)] if changed else [])]
     found = tile.call(kernel, count, inputs, changed, made)
     of_hubs, (log_likelihoods, covectors, *at_hubs) = found[: len(changed)], found[len(changed) :]
@@ -120,7 +121,7 @@ def _gradients(
 
 
 def _gradients_kernel(
-    structure: Any, count_of_hubs: int, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
+    structure: Any, rows: tuple[int, int], batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
 ) -> None:
     numbers, ends, weights, packed, *places = inputs
     log_likelihoods, covectors, *at_hubs = made
@@ -147,7 +148,7 @@ def _gradients_kernel(
     by_time, by_spaces = (slope[:, None] for slope in pull_back(jnp.ones_like(time)))
     of_target = jnp.where(tile.axis == 0, by_time, 2 * by_spaces * delta)
     for sign, entry, node in sides if places else []:
-        hub = _place_of_hub(places[0], count_of_hubs, node, entry, there, nodes)
+        hub = _place_of_hub(places[0], rows, node, entry, there, nodes)
         hubs, sums = changed
         triton.store(at_hubs[0].at[entry], hub, mask=inside)
         triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
@@ -161,10 +162,15 @@ def _sides(pairs: Array, count: int) -> list[tuple[float, Array]]:
     return [(-1.0, pairs), (1.0, count + pairs)]
 
 
-def _place_of_hub(places: Any, hubs: int, node: Array, entry: Array, there: Array, nodes: int) -> Array:
-    """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes."""
+def _place_of_hub(
+    places: Any, rows: tuple[int, int], node: Array, entry: Array, there: Array, nodes: int
+) -> Array:
+    """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes.
+
+    `rows` are those of all hubs, and of each.
+    """
     place = triton.load(places.at[node], mask=there, other=0) - nodes
-    return jnp.where((place >= 0) & (place < hubs * COPIES), place + entry % COPIES, place)
+    return jnp.where((place >= 0) & (place < rows[0]), place + entry % rows[1], place)
 
 
 def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:

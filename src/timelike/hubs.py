@@ -16,34 +16,32 @@ from jaxtyping import Array, Float, Int
 
 from timelike.tables import Rows, add_rows, get_rows
 
-#: Rows of a hub.
-COPIES = 32
-
-#: So many nodes are hubs where gradients are added up for every node.
-HUBS = 128
+#: So many nodes are hubs where gradients are added up for every node, with so many rows each.
+HUBS, COPIES = 128, 32
 
 #: The kernels of `timelike.fused` find the entries of a node in a batch one by one. A node of which more than
 #: so many are expected is a hub; with fewer, busy: it has one row. There are at most so many.
-CROWD, MOST_HUBS = 64, 512
+CROWD, MOST_HUBS, MORE_COPIES = 64, 512, 128
 COMPANY, MOST_BUSY = 4, 32768
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["of_node"], meta_fields=["hubs", "busy"])
+@partial(jax.tree_util.register_dataclass, data_fields=["of_node"], meta_fields=["hubs", "busy", "copies"])
 @dataclasses.dataclass(frozen=True)
 class Places:
     """Where each node is added up: in its own row, or in those past the last node.
 
-    There the hubs come first, with `COPIES` rows each, then the busy nodes. With neither `of_node` is empty.
+    There the hubs come first, with `copies` rows each, then the busy nodes. With neither `of_node` is empty.
     """
 
     of_node: Int[Array, "nodes"]
     hubs: int = 0
     busy: int = 0
+    copies: int = COPIES
 
     @property
     def size(self) -> int:
         """How many rows there are past the last node."""
-        return self.hubs * COPIES + self.busy
+        return self.hubs * self.copies + self.busy
 
     @classmethod
     def none(cls) -> Places:
@@ -51,7 +49,7 @@ class Places:
         return cls(jnp.zeros(0, jnp.int32))
 
     @classmethod
-    def of(cls, degrees: np.ndarray, hubs: int, busy: int = 0) -> Places:
+    def of(cls, degrees: np.ndarray, hubs: int, busy: int = 0, copies: int = COPIES) -> Places:
         """With so many hubs, the nodes of the highest degree, and the busy nodes that come after them."""
         most, count = np.arange(len(degrees)), hubs + busy
         if len(degrees) > count:  # of equal degrees the first
@@ -60,8 +58,8 @@ class Places:
             most = np.sort(np.concatenate([above, equal[: count - len(above)]]))
         most = most[np.argsort(-degrees[most], kind="stable")]
         places, rank = np.arange(len(degrees)), np.arange(len(most))
-        places[most] = len(degrees) + np.where(rank < hubs, COPIES * rank, hubs * (COPIES - 1) + rank)
-        return cls(jnp.asarray(places, jnp.int32), hubs, busy)
+        places[most] = len(degrees) + np.where(rank < hubs, copies * rank, hubs * (copies - 1) + rank)
+        return cls(jnp.asarray(places, jnp.int32), hubs, busy, copies)
 
     @classmethod
     def for_steps(cls, degrees: Int[np.ndarray, "2 nodes"], rows: int) -> Places:
@@ -70,7 +68,7 @@ class Places:
         expected = both * (rows / max(int(both.sum()), 1))
         hubs, busy = (int(np.count_nonzero(expected > least)) for least in (CROWD, COMPANY))
         hubs = min(hubs, MOST_HUBS)
-        return cls.of(both, hubs, min(busy - hubs, MOST_BUSY)) if hubs else cls.none()
+        return cls.of(both, hubs, min(busy - hubs, MOST_BUSY), MORE_COPIES) if hubs else cls.none()
 
     @classmethod
     def for_every_node(cls, degrees: Int[np.ndarray, "2 nodes"]) -> Places:
@@ -84,8 +82,8 @@ class Places:
 
         A row that nothing was added to is of a node past the last.
         """
-        rows = self.hubs * COPIES
-        first, rest = (x[:rows].reshape(self.hubs, COPIES, *x.shape[1:]) for x in (nodes, sums))
+        rows = self.hubs * self.copies
+        first, rest = (x[:rows].reshape(self.hubs, self.copies, *x.shape[1:]) for x in (nodes, sums))
         return (
             jnp.concatenate([first.min(axis=1), nodes[rows:]]),
             jnp.concatenate([rest.sum(axis=1), sums[rows:]]),
@@ -96,12 +94,12 @@ def sum_by_node(
     places: Places, rows: Rows, values: Float[Array, "rows ambient"]
 ) -> Float[Array, "nodes ambient"]:
     """Add up `values` over all entries of `rows` with the same row, for every node; 0 where there is none."""
-    of_node, hubs = places.of_node, places.hubs
+    of_node, copies = places.of_node, places.copies
     nodes = of_node.shape[0]
-    size, copy = nodes + places.size, jnp.arange(rows.shape[0], dtype=of_node.dtype) % COPIES
+    size, copy = nodes + places.size, jnp.arange(rows.shape[0], dtype=of_node.dtype) % copies
     where = get_rows(of_node, rows)
     where = jnp.where(rows < nodes, jnp.where(where < nodes, where, where + copy), size)
     sums = add_rows(jnp.zeros((size, *values.shape[1:]), values.dtype), where, values)
-    of_hubs = jnp.sum(sums[nodes:].reshape(hubs, COPIES, -1), axis=1)
-    of_hub = get_rows(of_hubs, jnp.maximum(of_node - nodes, 0) // COPIES)
+    of_hubs = jnp.sum(sums[nodes:].reshape(places.hubs, copies, -1), axis=1)
+    of_hub = get_rows(of_hubs, jnp.maximum(of_node - nodes, 0) // copies)
     return jnp.where((of_node < nodes)[:, None], sums[:nodes], of_hub)

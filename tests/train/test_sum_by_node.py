@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike.hubs import COMPANY, COPIES, CROWD, HUBS, Places, sum_by_node
+from timelike.hubs import COMPANY, COPIES, CROWD, HUBS, MORE_COPIES, Places, sum_by_node
 
 
 @pytest.mark.parametrize("nodes", [5, HUBS + 200])
@@ -38,9 +38,9 @@ def test_hubs_are_the_nodes_of_highest_degree():
 def test_there_are_as_many_hubs_and_busy_nodes_as_a_step_has():
     degrees = np.stack([np.zeros(7, int), [500, 400, 40, 30, 20, 3, 2]])
     found = Places.for_steps(degrees, rows=1000)  # as many rows as ends: so many of each are expected
-    assert (found.hubs, found.busy, found.size) == (2, 3, 2 * COPIES + 3)
+    assert (found.hubs, found.busy, found.size) == (2, 3, 2 * MORE_COPIES + 3)
     assert 400 > CROWD > 40
     assert 20 > COMPANY > 3
-    busy = 7 + 2 * COPIES
-    np.testing.assert_array_equal(found.of_node, [7, 7 + COPIES, busy, busy + 1, busy + 2, 5, 6])
+    busy = 7 + 2 * MORE_COPIES
+    np.testing.assert_array_equal(found.of_node, [7, 7 + MORE_COPIES, busy, busy + 1, busy + 2, 5, 6])
     assert Places.for_steps(degrees, rows=10).size == 0
