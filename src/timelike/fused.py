@@ -24,7 +24,7 @@ from timelike.manifolds import Cylinder
 from timelike.manifolds.base import Separation
 from timelike.meeting import NONE, Nodes, meet
 from timelike.model import Model
-from timelike.numerics import difference, log1mexp, log_sum_exp
+from timelike.numerics import difference, log1mexp, log_sum_exp_of
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
 from timelike.storage import is_flat, narrow
@@ -187,7 +187,7 @@ def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
     if len(images) == 1:
         log_prob, log_prob_not = model.likelihood.log_probs(images[0])
     else:
-        log_prob = log_sum_exp([model.likelihood.log_prob(image) for image in images])
+        log_prob = log_sum_exp_of([model.likelihood.log_prob(image) for image in images])
         log_prob_not = log1mexp(log_prob)
     return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 

@@ -56,7 +56,7 @@ class Model:
         if separation.time.shape[-1] == 1:
             log_prob, log_prob_not = (x[0] for x in self.likelihood.log_probs(separation))
         else:
-            log_prob = log_sum_exp([self.likelihood.log_prob(image)[0] for image in separation.one_by_one])
+            log_prob = log_sum_exp(self.likelihood.log_prob(separation))
             log_prob_not = log1mexp(log_prob)
         return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 

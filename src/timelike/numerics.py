@@ -68,11 +68,23 @@ def _product(decays: list[Array]) -> Array:
     return reduce(jnp.multiply, [1 + e for e in decays])
 
 
-def log_sum_exp(xs: Sequence[Scalar]) -> Scalar:
-    """log Σ e^(xᵢ), for finite xᵢ. Written out: in an axis of a few, XLA would vectorise nothing."""
+def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
+    """log Σ eˣ over the last axis, for finite x."""
+    top = jax.lax.stop_gradient(jnp.max(x, axis=-1, keepdims=True))
+    return _log_of_sum(top[..., 0], jnp.sum(jnp.exp(x - top), axis=-1))
+
+
+def log_sum_exp_of(xs: Sequence[Scalar]) -> Scalar:
+    """The same of numbers that are in no axis, written out: for scores, where XLA then shares more.
+
+    In training it would compute each of them again for every other, and compile without end.
+    """
     top = jax.lax.stop_gradient(reduce(jnp.maximum, xs))
-    whole = reduce(jnp.add, [jnp.exp(x - top) for x in xs])  # ≥ 1
-    # Unless xᵢ is computed twice, with other roundings: from 10⁹ on, xᵢ − top may then be −128 for all.
+    return _log_of_sum(top, reduce(jnp.add, [jnp.exp(x - top) for x in xs]))
+
+
+def _log_of_sum(top: Scalar, whole: Scalar) -> Scalar:
+    # The sum is ≥ 1, unless x is computed twice, with other roundings: from 10⁹ on, x − top may then be −128.
     return top + jnp.log(jnp.where(whole < 0.5, 1.0, whole))
 
 

@@ -22,7 +22,7 @@ from timelike.likelihoods import Likelihood
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 from timelike.manifolds.base import Separation, Stationary
 from timelike.model import MeanModel, Model
-from timelike.numerics import atan2, difference, log_sum_exp, sqrt, squared_arc, wrap
+from timelike.numerics import atan2, difference, log_sum_exp_of, sqrt, squared_arc, wrap
 from timelike.sums import once
 
 #: Points, coordinate first.
@@ -47,7 +47,7 @@ def log_probs(model: Model | MeanModel, p: Columns, q: Columns) -> Float[Array, 
     if len(images) == 1 or not model.likelihood.decays_in_time:
         return _over_pairs(model.from_separation, images[len(images) // 2])[0]
     terms = [_over_pairs(model.likelihood.log_prob, image)[..., 0] for image in images]
-    return jnp.minimum(log_sum_exp(terms), 0)
+    return jnp.minimum(log_sum_exp_of(terms), 0)
 
 
 def _over_pairs(function: Callable[[Separation], Any], image: Separation) -> Any:
