@@ -11,7 +11,7 @@ from timelike._struct import Number, child, number, static, struct
 from timelike.checks import show
 from timelike.likelihoods import Likelihood
 from timelike.manifolds.base import Manifold, Point, Scalar, Separation
-from timelike.numerics import log1mexp, log_sigmoid, log_sum_exp
+from timelike.numerics import log1mexp, log_sigmoid, log_sum_exp, log_sum_exp_of
 
 
 @struct
@@ -56,9 +56,15 @@ class Model:
         if separation.time.shape[-1] == 1:
             log_prob, log_prob_not = (x[0] for x in self.likelihood.log_probs(separation))
         else:
-            log_prob = log_sum_exp(self.likelihood.log_prob(separation))
+            log_prob = self._over_images(separation)
             log_prob_not = log1mexp(log_prob)
         return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
+
+    def _over_images(self, separation: Separation) -> Scalar:
+        """log Σₙ F. Written out where the images share the interval; else XLA would compile without end."""
+        if separation.interval.shape[-1] > 1:
+            return log_sum_exp(self.likelihood.log_prob(separation))
+        return log_sum_exp_of([self.likelihood.log_prob(image)[0] for image in separation.one_by_one])
 
     def prob(self, p: Point, q: Point) -> Scalar:
         """Probability of the edge p → q."""

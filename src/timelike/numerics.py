@@ -75,9 +75,9 @@ def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
 
 
 def log_sum_exp_of(xs: Sequence[Scalar]) -> Scalar:
-    """The same of numbers that are in no axis, written out: for scores, where XLA then shares more.
+    """The same of numbers that are in no axis, written out: XLA then shares and vectorises more.
 
-    In training it would compute each of them again for every other, and compile without end.
+    But where little is shared it computes each of them again for every other, and compiles without end.
     """
     top = jax.lax.stop_gradient(reduce(jnp.maximum, xs))
     return _log_of_sum(top, reduce(jnp.add, [jnp.exp(x - top) for x in xs]))
