@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from timelike.config import Config
 
-#: What validation pairs are made by.
+#: What an embedding and validation pairs are made by.
+EMBEDDING = "the result of train, or an estimator's `embedding_`"
 VALID = "the part `valid` of a Split, or LabelledPairs.build(positives, negatives)"
 
 

@@ -9,6 +9,7 @@ pair is seen by its time difference and by the sum of squares of the others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -67,8 +68,8 @@ def step(
     """One minibatch: (table, state without tables, log-likelihoods, gradient norms).
 
     `ends` are the sources of all pairs, then the targets; those past the last node are padding. `places`
-    are none where no node is in so many pairs that threads wait for it. A norm is
-    NaN where an entry is padding or another one of the same node stands for it.
+    are none where no node is in so many pairs that threads wait for it. A norm is NaN where an entry is
+    padding or another one of the same node stands for it.
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
     log_likelihoods, covectors, of_hubs, at_hubs = _gradients(
@@ -112,8 +113,7 @@ def _gradients(
             jnp.full(places.size, len(packed), jnp.int32),
             jnp.zeros((places.size, tile.dim), jnp.float32),
         ]
-    rows = places.hubs * places.copies, places.copies
-    kernel = partial(_gradients_kernel, jax.tree.structure(model), rows, weights.shape[-1])
+    kernel = partial(_gradients_kernel, jax.tree.structure(model), places.by_turns, weights.shape[-1])
     made = [like(weights.reshape(-1)), _floats(count, tile.dim), *([like(ends)] if changed else [])]
     found = tile.call(kernel, count, inputs, changed, made)
     of_hubs, (log_likelihoods, covectors, *at_hubs) = found[: len(changed)], found[len(changed) :]
@@ -121,7 +121,7 @@ def _gradients(
 
 
 def _gradients_kernel(
-    structure: Any, rows: tuple[int, int], batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
+    structure: Any, by_turns: Callable, batch: int, tile: Tile, inputs: Any, changed: Any, made: Any
 ) -> None:
     numbers, ends, weights, packed, *places = inputs
     log_likelihoods, covectors, *at_hubs = made
@@ -148,7 +148,7 @@ def _gradients_kernel(
     by_time, by_spaces = (slope[:, None] for slope in pull_back(jnp.ones_like(time)))
     of_target = jnp.where(tile.axis == 0, by_time, 2 * by_spaces * delta)
     for sign, entry, node in sides if places else []:
-        hub = _place_of_hub(places[0], rows, node, entry, there, nodes)
+        hub = by_turns(triton.load(places[0].at[node], mask=there, other=0) - nodes, entry)
         hubs, sums = changed
         triton.store(at_hubs[0].at[entry], hub, mask=inside)
         triton.store(hubs.at[hub], node, mask=there & (hub >= 0))
@@ -160,17 +160,6 @@ def _gradients_kernel(
 def _sides(pairs: Array, count: int) -> list[tuple[float, Array]]:
     """The sign of the gradient at the source and at the target of pairs, and their entries."""
     return [(-1.0, pairs), (1.0, count + pairs)]
-
-
-def _place_of_hub(
-    places: Any, rows: tuple[int, int], node: Array, entry: Array, there: Array, nodes: int
-) -> Array:
-    """Where the gradients of a hub are added up, by turns in one of its rows; below 0 for other nodes.
-
-    `rows` are those of all hubs, and of each.
-    """
-    place = triton.load(places.at[node], mask=there, other=0) - nodes
-    return jnp.where((place >= 0) & (place < rows[0]), place + entry % rows[1], place)
 
 
 def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:

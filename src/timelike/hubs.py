@@ -43,6 +43,11 @@ class Places:
         """How many rows there are past the last node."""
         return self.hubs * self.copies + self.busy
 
+    def by_turns(self, place: Int[Array, "entries"], entry: Int[Array, "entries"]) -> Int[Array, "entries"]:
+        """The row of every entry past the last node: a hub has several. Below 0 for nodes in their own."""
+        of_hub = (place >= 0) & (place < self.hubs * self.copies)
+        return jnp.where(of_hub, place + entry % self.copies, place)
+
     @classmethod
     def none(cls) -> Places:
         """Every node in its own row."""
@@ -94,12 +99,12 @@ def sum_by_node(
     places: Places, rows: Rows, values: Float[Array, "rows ambient"]
 ) -> Float[Array, "nodes ambient"]:
     """Add up `values` over all entries of `rows` with the same row, for every node; 0 where there is none."""
-    of_node, copies = places.of_node, places.copies
+    of_node, entry = places.of_node, jnp.arange(rows.shape[0], dtype=places.of_node.dtype)
     nodes = of_node.shape[0]
-    size, copy = nodes + places.size, jnp.arange(rows.shape[0], dtype=of_node.dtype) % copies
-    where = get_rows(of_node, rows)
-    where = jnp.where(rows < nodes, jnp.where(where < nodes, where, where + copy), size)
+    size = nodes + places.size
+    where = nodes + places.by_turns(get_rows(of_node, rows) - nodes, entry)
+    where = jnp.where(rows < nodes, where, size)
     sums = add_rows(jnp.zeros((size, *values.shape[1:]), values.dtype), where, values)
-    of_hubs = jnp.sum(sums[nodes:].reshape(places.hubs, copies, -1), axis=1)
-    of_hub = get_rows(of_hubs, jnp.maximum(of_node - nodes, 0) // copies)
+    of_hubs = jnp.sum(sums[nodes:].reshape(places.hubs, places.copies, -1), axis=1)
+    of_hub = get_rows(of_hubs, jnp.maximum(of_node - nodes, 0) // places.copies)
     return jnp.where((of_node < nodes)[:, None], sums[:nodes], of_hub)

@@ -130,7 +130,7 @@ def _of_lane(
 ) -> Embedding:
     """What one of the runs side by side has learned."""
     mine = jax.tree.map(lambda x: x[lane], state)
-    columns = {name: values[: mine.epoch, lane] for name, values in history.items()}
+    columns = {name: values[:, lane] for name, values in history.items()}
     return make_embedding(graph, run[0], run[1].to_dict(), plan, mine, columns)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from timelike import metrics
 from timelike.checks import instance, whole_number
-from timelike.embedding import Embedding
+from timelike.embedding import EMBEDDING, Embedding
 from timelike.evaluation import LabelledPairs, score_pairs
 from timelike.graph import checked_nodes
 from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
@@ -31,7 +31,7 @@ LEGEND: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "non
 
 def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
     """Loss, average precision, gradient norm and saturation of every epoch; a line marks the epoch kept."""
-    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
+    instance("embedding", embedding, Embedding, EMBEDDING)
     history = {k: np.asarray(v, float) for k, v in embedding.history.items() if np.isfinite(v).any()}
     shown = {title: [c for c in columns if c in history] for title, columns in PANELS.items()}
     shown = {title: columns for title, columns in shown.items() if columns}
@@ -130,7 +130,7 @@ def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPair
         raise ValueError("pairs must hold at least one positive and one negative pair")
     found = {}
     for name, embedding in named.items():
-        instance("embeddings", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
+        instance("embeddings", embedding, Embedding, EMBEDDING)
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
         found[name] = score_pairs(embedding, pairs.sources, pairs.targets)

@@ -11,7 +11,7 @@ import numpy as np
 
 from timelike.calibration import Calibration
 from timelike.checks import instance
-from timelike.embedding import Embedding
+from timelike.embedding import EMBEDDING, Embedding
 from timelike.graph import node_numbers
 from timelike.manifolds.base import Manifold, Point, Scalar
 from timelike.model import Model
@@ -149,7 +149,7 @@ def node_landscape(
     differs from the colour below them by how far off the plane they are. Nodes that no geodesic
     reaches are not shown.
     """
-    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
+    instance("embedding", embedding, Embedding, EMBEDDING)
     model, points = embedding.score_model, jnp.asarray(embedding.points)
     number = int(node_numbers(node, len(points), embedding.names, "node").reshape(-1)[0])
     p = points[number]

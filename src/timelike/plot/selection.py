@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.checks import instance
-from timelike.embedding import Embedding
+from timelike.embedding import EMBEDDING, Embedding
 from timelike.graph import DiGraph, node_numbers
 from timelike.manifolds.base import Point
 from timelike.model import Model
@@ -60,7 +60,7 @@ def select(
 
     `nodes` names those that must be there. The rest is drawn at random, always the same.
     """
-    instance("embedding", embedding, Embedding, "the result of train, or an estimator's `embedding_`")
+    instance("embedding", embedding, Embedding, EMBEDDING)
     model, total = embedding.score_model, len(embedding.points)
     if not total:
         raise ValueError("the embedding has no nodes; there is nothing to draw")
