@@ -26,9 +26,9 @@ from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
 from timelike.preparing import make_numbers, prepare
+from timelike.rounding import STORAGES
 from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
 from timelike.shuffle import scramble
-from timelike.storage import STORAGES
 from timelike.streaming import Stream
 from timelike.training import _initial
 

@@ -1,6 +1,6 @@
 """Tables in 16 bits: AP on held-out edges, rounded at random and to the nearest number, beside float32.
 
-python benchmarks/storage.py planted [--nodes N] | dream5 --data FOLDER | memory [--nodes N] [--tables KIND]
+python -m benchmarks.storage planted [--nodes N] | dream5 --data FOLDER | memory [--nodes N] [--tables KIND]
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 
 import timelike as tl
 from benchmarks.planted import ap, hold_out
-from timelike import storage, tables, training
+from timelike import rounding, tables, training
 
 
 def to_the_nearest(x, dtype, salt=None):
-    """As `storage.narrow`, but the nearest number."""
-    if dtype is None or jnp.dtype(dtype) not in storage.LOST:
+    """As `rounding.narrow`, but the nearest number."""
+    if dtype is None or jnp.dtype(dtype) not in rounding.LOST:
         return x
     if dtype == jnp.uint16:
         return x.astype(jnp.bfloat16).view(jnp.uint16)
@@ -27,11 +27,11 @@ def to_the_nearest(x, dtype, salt=None):
 
 
 WAYS = [
-    ("float32", storage.narrow),
+    ("float32", rounding.narrow),
     ("bfloat16", to_the_nearest),
-    ("bfloat16", storage.narrow),
+    ("bfloat16", rounding.narrow),
     ("float16", to_the_nearest),
-    ("float16", storage.narrow),
+    ("float16", rounding.narrow),
 ]
 
 
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("what", choices=["planted", "dream5", "memory"])
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--data")
-    parser.add_argument("--tables", default="bfloat16", choices=storage.STORAGES)
+    parser.add_argument("--tables", default="bfloat16", choices=rounding.STORAGES)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out")
     a = parser.parse_args()

@@ -23,8 +23,8 @@ from timelike import datasets
 from timelike.recipes import negatives_like, recipe
 from timelike.reproduce.lanes import score_lanes
 from timelike.reproduce.link_prediction import RATIO, TEST, VALID
+from timelike.runs import one_run
 from timelike.splits import Split, split_edges
-from timelike.sweeps import one_run
 
 GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter", "euclidean", "hyperboloid")
 DIM, LANES, KEPT = 10, 256, 6

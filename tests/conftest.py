@@ -1,7 +1,13 @@
-"""Fixtures shared by all tests. Nothing here changes JAX's global configuration."""
+"""Fixtures shared by all tests. Nothing here changes JAX's global configuration.
+
+Tests are for the CPU, where the same seed gives the same bits, unless JAX_PLATFORMS names something else.
+"""
 
 import gc
+import os
 from collections.abc import Iterator
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import pytest

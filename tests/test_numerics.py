@@ -226,7 +226,7 @@ def test_square_sum_and_its_derivatives(dtype):
     np.testing.assert_array_equal(curvature, np.diag([0, 2, 2, 0]))
 
 
-@pytest.mark.parametrize("length", [1, 31, 32, 99, 128])
+@pytest.mark.parametrize("length", [1, 31, 32, 33, 99, 128])
 def test_total_and_its_derivatives(length, dtype):
     x = np.random.default_rng(length).normal(size=(3, length)).astype(dtype)
     exact = [math.fsum(map(float, row)) for row in x]

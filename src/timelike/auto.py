@@ -22,7 +22,7 @@ from timelike.graph import DiGraph
 from timelike.metrics import average_precision
 from timelike.model import Model
 from timelike.progress import announce
-from timelike.storage import storable
+from timelike.rounding import storable
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 

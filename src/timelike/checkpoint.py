@@ -7,7 +7,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +58,7 @@ def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str]
 
 @dataclasses.dataclass(frozen=True)
 class Checkpointing:
-    """Where to keep a run between epochs, and how often: every n epochs or every so many seconds."""
+    """Where to keep a run between epochs, and how often: after n epochs, if given, or so many seconds."""
 
     path: str | os.PathLike
     every_epochs: int | None = None
@@ -101,17 +101,13 @@ class Saver:
         every = None if self.plan is None else self.plan.every_epochs
         return wanted if every is None else min(wanted, every - done % every)
 
-    def save_if_due(
-        self, state: Any, history: list, columns: Callable[[list], dict[str, np.ndarray]]
-    ) -> None:
-        """Write the run if enough epochs or seconds have passed."""
+    def due(self, done: int) -> bool:
+        """Whether the run is to be written after so many epochs: they, or the time since then, are enough."""
         if self.plan is None:
-            return
-        due = time.monotonic() - self.time >= self.plan.every_seconds
-        if self.plan.every_epochs is not None:
-            due = len(history) % self.plan.every_epochs == 0
-        if due:
-            self.save(state, columns(history))
+            return False
+        every = self.plan.every_epochs
+        late = time.monotonic() - self.time >= self.plan.every_seconds
+        return late or (every is not None and done % every == 0)
 
     def save(self, state: Any, history: dict[str, np.ndarray]) -> None:
         """Write the run, unless it has not begun; a full disk is a warning: the run is not lost yet."""

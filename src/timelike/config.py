@@ -11,7 +11,7 @@ from timelike.checks import positive_number, whole_number
 from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, OPTIMIZERS
 from timelike.plan import Plan
-from timelike.storage import STORAGES
+from timelike.rounding import STORAGES
 
 SELECTIONS = ("valid", "test", "last")
 
@@ -74,7 +74,8 @@ class Config:
                 )
         if self.tables != "float32" and self.optimizer in DENSE:
             raise ValueError(f"Config: tables is {self.tables!r}; {self.optimizer} takes float32 only")
-        if isinstance(self.learn, str):
+        listed = isinstance(self.learn, list | tuple) and all(isinstance(name, str) for name in self.learn)
+        if not listed:
             raise TypeError(f"Config: learn is {self.learn!r}; it must be a list of names")
         object.__setattr__(self, "learn", tuple(self.learn))
         if not isinstance(self.negatives, Negatives):
@@ -95,9 +96,8 @@ class Config:
             raise ValueError('Config: select is "test" but no test pairs were given')
         select = "last" if self.select == "valid" and not has_valid else self.select
         if self.patience is not None and select == "last":
-            raise ValueError(
-                f"Config: patience is {self.patience} but the last epoch is kept; give valid pairs"
-            )
+            cure = 'take select="valid"' if self.select == "last" else "give valid pairs"
+            raise ValueError(f"Config: patience is {self.patience} but the last epoch is kept; {cure}")
         return Plan(
             batch_size=self.batch_size,
             negatives=self.negatives,

@@ -23,8 +23,8 @@ from timelike.optimizers import Learned
 from timelike.packing import pack, unpack
 from timelike.passes import ONE, Carry, Lanes, Tally, sweep_edges
 from timelike.plan import Numbers, Plan
+from timelike.rounding import MOMENTS, STORAGES, narrow, wide
 from timelike.sampling import EdgeTable
-from timelike.storage import MOMENTS, STORAGES, narrow, wide
 
 #: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
 DRAWN = 1 << 14
@@ -150,6 +150,8 @@ def end_epoch(
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
     finite = jnp.isfinite(wide(points)).all(axis=1)
+    learns = jnp.isfinite(jnp.stack([jnp.zeros(()), *learned.reals.values()])).all()
+    tally = tally._replace(loss=jnp.where(learns, tally.loss, jnp.nan))
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
     report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))

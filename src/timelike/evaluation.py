@@ -15,7 +15,7 @@ from timelike import metrics
 from timelike.checks import instance, show
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
-from timelike.storage import wide
+from timelike.rounding import wide
 
 if TYPE_CHECKING:
     from timelike.splits import Split
@@ -74,7 +74,7 @@ def average_precision_on_device(
 ) -> Float[Array, ""]:
     """AP = Σₙ (Rₙ − Rₙ₋₁)Pₙ over distinct thresholds, as in scikit-learn: ties count as one.
 
-    NaN without positives.
+    NaN without positives, and where a score is NaN.
     """
     order = jnp.argsort(-scores)
     ranked, hits = scores[order], labels[order]
@@ -83,7 +83,8 @@ def average_precision_on_device(
     # The precision of a tied group is that at its last member.
     last = jnp.append(ranked[1:] != ranked[:-1], True)
     end = jax.lax.cummin(jnp.where(last, position - 1, scores.shape[0]), reverse=True)
-    return jnp.sum(jnp.where(hits, precision[end], 0.0)) / jnp.sum(hits)
+    found = jnp.sum(jnp.where(hits, precision[end], 0.0)) / jnp.sum(hits)
+    return jnp.where(jnp.isnan(scores).any(), jnp.nan, found)
 
 
 class Scorer(Protocol):

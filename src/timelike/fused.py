@@ -28,7 +28,7 @@ from timelike.model import Model
 from timelike.numerics import difference, log1mexp, log_sum_exp_of
 from timelike.optimizers import MAX_STEP, Step, shorten
 from timelike.packing import Packed
-from timelike.storage import is_flat, narrow
+from timelike.rounding import is_flat, narrow
 from timelike.tiles import Tile, like
 
 PerPair = Float[Array, "pairs batch"]

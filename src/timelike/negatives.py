@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from timelike.checks import positive_number, whole_number
+from timelike.checks import positive_number, show, whole_number
 
 #: Candidates that hit a training edge are drawn again. How often is fixed for a graph, by its
 #: density: often enough that about one in a hundred at most is still an edge, or `MAX_DRAWS`
@@ -65,6 +65,8 @@ class Negatives:
             most = 1 if field.name == "reversed" else None  # an edge has one reverse
             value = whole_number(f"Negatives: {field.name}", getattr(self, field.name), 0, most)
             object.__setattr__(self, field.name, value)
+        if not isinstance(self.weights, Mapping | tuple | list):
+            raise TypeError(f"Negatives: weights is {show(self.weights)}; it must be like {{'uniform': 2.5}}")
         weights = {
             kind: positive_number(f"Negatives: weights[{kind!r}]", weight)
             for kind, weight in dict(self.weights).items()
@@ -96,10 +98,17 @@ class Negatives:
         return any(end in ENDS.get(kind, ()) for kind in self.counts)
 
 
-def draws_for(nodes: int, degrees: np.ndarray, edges: tuple[np.ndarray, np.ndarray], kinds: Negatives) -> int:
+def draws_for(
+    nodes: int,
+    degrees: np.ndarray,
+    edges: tuple[np.ndarray, np.ndarray],
+    kinds: Negatives,
+    listed: float = 0.0,
+) -> int:
     """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one.
 
-    `degrees` are those of leaving and of entering edges; `edges` may be a sample of them.
+    `degrees` are those of leaving and of entering edges; `edges` may be a sample of them; `listed` is the
+    share of the non-edges that were given which are none.
     """
     n, (s, t) = max(nodes, 1), edges
     leaving, entering = (x.astype(float) for x in degrees)
@@ -109,7 +118,7 @@ def draws_for(nodes: int, degrees: np.ndarray, edges: tuple[np.ndarray, np.ndarr
     sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner / max(int(inner.sum()), 1)}
     targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m}
     # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
-    hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0)]
+    hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0), (listed, 1.0)]
     for kind in kinds.counts:
         first, second = ENDS.get(kind, ("", ""))
         of_source, of_target = (

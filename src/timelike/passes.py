@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.experimental.scheduling_groups import xla_metadata_call
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
+from timelike.calls import in_one_kernel
 from timelike.model import Model
 from timelike.numerics import SATURATION
 from timelike.optimizers import Learned, Step
@@ -33,27 +32,6 @@ PAIRS_PER_BLOCK = 1 << 16
 #: A step on at most this many rows is short: it is worth looking up in advance which of them are the
 #: same node; and in an epoch of many such steps, taking two in every turn of the loop.
 SHORT_STEP, MANY_STEPS = 48, 256
-
-
-def in_one_kernel(run: Callable) -> Callable:
-    """`run`, whose first two arguments are single numbers, as one function of machine code on a CPU.
-
-    XLA starts a kernel for every few operations there, which takes as long as a short one runs. A call with
-    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it. Nor an
-    argument that it does not use, which ends the process; a model may have numbers that are for scores alone,
-    so all numbers are one argument.
-    """
-
-    def call(model: Model, step: Step, *arguments: Any) -> Any:
-        numbers, apart = ravel_pytree((model, step))
-        kernel = xla_metadata_call(
-            lambda numbers, *arguments: run(*apart(numbers), *arguments),
-            xla_cpu_small_call="true",
-            inlineable="false",
-        )
-        return kernel(numbers, *arguments)
-
-    return call
 
 
 class Tally(NamedTuple):

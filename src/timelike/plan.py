@@ -24,11 +24,11 @@ class Plan:
     optimizer: str
     select: str
     learn: tuple[str, ...]
-    #: How points and moments lie in memory: see `timelike.storage`.
+    #: How points and moments lie in memory: see `timelike.rounding`.
     tables: str = "float32"
     #: Whether steps are taken by the kernels of `timelike.fused`.
     fused: bool = False
-    #: Whether the steps of a block are one loop of machine code: see `passes.in_one_kernel`.
+    #: Whether the steps of a block are one loop of machine code: see `calls.in_one_kernel`.
     in_one_kernel: bool = False
 
     @property

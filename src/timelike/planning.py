@@ -19,7 +19,7 @@ from timelike.many.buckets import usual, with_room
 
 #: Bytes of a number that is computed with, and of that of a node or an edge.
 WORD = 4
-#: Bytes of a coordinate where it is kept: see `timelike.storage`.
+#: Bytes of a coordinate where it is kept: see `timelike.rounding`.
 KEPT = {"float32": 4, "bfloat16": 2, "float16": 2}
 #: Tables like that of the points that each optimiser keeps.
 MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
@@ -203,14 +203,9 @@ def plan(
     }
 
 
-def check_memory(graph: Any, model: Any, config: Any) -> None:
-    """Raise a `ValueError` if one process of this machine cannot hold what `train` keeps of every node.
-
-    Only where that lies in the machine's own memory; a GPU says by itself what it has no room for.
-    """
-    import jax
-
-    work = Work(
+def work_of(graph: Any, model: Any, config: Any) -> Work:
+    """What `train` would have to do."""
+    return Work(
         nodes=graph.num_nodes,
         edges=max(graph.num_edges, 1),
         ambient=model.manifold.ambient_dim,
@@ -219,7 +214,16 @@ def check_memory(graph: Any, model: Any, config: Any) -> None:
         batch_size=min(config.batch_size, max(graph.num_edges, 1)),
         tables=config.tables,
     )
-    room = memory()
+
+
+def check_memory(graph: Any, model: Any, config: Any) -> None:
+    """Raise a `ValueError` if one process of this machine cannot hold what `train` keeps of every node.
+
+    Only where that lies in the machine's own memory; a GPU says by itself what it has no room for.
+    """
+    import jax
+
+    work, room = work_of(graph, model, config), memory()
     if jax.default_backend() == "cpu" and room is not None and work.nodes * work.bytes_per_node() > room:
         raise ValueError(
             f"dim is {model.manifold.dim:,}: to train {work.nodes:,} nodes takes about "

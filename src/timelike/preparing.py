@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import warnings
 from functools import partial
 from typing import Any
 
@@ -21,9 +22,9 @@ from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
 from timelike.plan import Numbers, Plan
 from timelike.planning import check_memory
-from timelike.sampling import EdgeTable
+from timelike.rounding import check_storage
+from timelike.sampling import EdgeTable, share_taken
 from timelike.shards import AnyGraph, EdgeShards
-from timelike.storage import check_storage
 
 #: On a GPU, steps on so many rows of the table are worth kernels of our own.
 LONG_STEP = 1 << 15
@@ -64,14 +65,27 @@ def prepare(
     plan = config.plan(valid is not None, test is not None)
     plan = _faster(plan, model, graph, alone)
     listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
-    if plan.negatives.listed and (listed is None or not len(listed)):
-        raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+    _check_negatives(plan, graph, listed)
     if isinstance(graph, EdgeShards):
         return plan, Data(None, valid, test)
     table: Any = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
     if plan.fused:
         table = FilteredEdges.of(table, graph, plan.rows(graph.num_edges))
     return plan, Data(table, valid, test)
+
+
+def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> None:
+    """Without non-edges to tell them from, every pair becomes a likely edge: an error, or a warning."""
+    if not plan.negatives.total:
+        raise ValueError("Negatives: none is drawn, so every pair would become a likely edge; set uniform=4")
+    if plan.negatives.listed and (listed is None or not len(listed)):
+        raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+    if listed is not None and not plan.negatives.listed:
+        raise ValueError("non_edges are given, but Negatives draws from them only if listed is set")
+    if listed is not None and share_taken(graph, listed) == 1:
+        raise ValueError("non_edges: each is a training edge, or a node with itself; there is none to draw")
+    if graph.num_edges >= graph.num_nodes * (graph.num_nodes - 1):
+        warnings.warn(f"{graph} has all edges there can be: no non-edges are learned", stacklevel=4)
 
 
 def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:

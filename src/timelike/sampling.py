@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
+from timelike.calls import computed_once
 from timelike.graph import DiGraph
 from timelike.hubs import Places
 from timelike.negatives import ENDS, Negatives, draws_for
@@ -75,6 +76,7 @@ class EdgeTable:
         listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         degrees, kinds = degrees_of(graph), kinds or Negatives()
+        taken = share_taken(graph, listed) if kinds.listed else 0.0
         longest = int(np.max(degrees[0], initial=0))
         inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
@@ -87,7 +89,7 @@ class EdgeTable:
             listed_targets=jnp.asarray(listed[:, 1]),
             places=Places.for_every_node(degrees) if by_node else Places.none(),
             halvings=longest.bit_length(),
-            draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds),
+            draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds, taken),
         )
 
     @property
@@ -127,6 +129,12 @@ def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
     return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
 
 
+def share_taken(graph: Any, non_edges: np.ndarray) -> float:
+    """The share of an (n, 2) array of non-edges that are edges of the graph, or a node with itself."""
+    s, t = np.asarray(non_edges, np.int32).reshape(-1, 2).T
+    return float(np.mean(graph.has_edges(s, t) | (s == t))) if s.size else 0.0
+
+
 def weights_of(weights: Array, ids: Nodes) -> Array:
     """Weights of edges by number; 1 where there are none."""
     return at(weights, ids) if weights.shape[0] else jnp.ones(())
@@ -139,13 +147,18 @@ def in_row(
 
     Places have no sign: those looked at may be past 2³¹, though no edge is.
     """
-    place, end = (at(row_starts, row).astype(jnp.uint32) for row in (rows, rows + 1))
-    last = ends.shape[0] - 1
-    for bit in reversed(range(halvings)):
-        after = place + (1 << bit)
-        right = (after <= end) & (at(ends, jnp.minimum(after - 1, last)) < wanted)
-        place = jnp.where(right, after, place)
-    return (place < end) & (at(ends, jnp.minimum(place, last)) == wanted)
+
+    @computed_once
+    def search(row_starts: Array, ends: Array, rows: Nodes, wanted: Nodes) -> Bool[Array, "*shape"]:
+        place, end = (at(row_starts, row).astype(jnp.uint32) for row in (rows, rows + 1))
+        last = ends.shape[0] - 1
+        for bit in reversed(range(halvings)):
+            after = place + (1 << bit)
+            right = (after <= end) & (at(ends, jnp.minimum(after - 1, last)) < wanted)
+            place = jnp.where(right, after, place)
+        return (place < end) & (at(ends, jnp.minimum(place, last)) == wanted)
+
+    return search(row_starts, ends, rows, wanted)
 
 
 _NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields(Negatives))}

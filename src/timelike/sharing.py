@@ -29,6 +29,9 @@ from timelike.sweeps import Sweep, sweep
 #: Seconds between two counts of a worker, and of silence after which it is gone.
 COUNTS, SILENCE = 5.0, 60.0
 
+#: How often a database is opened while others make its tables, and seconds in between.
+TRIES, PAUSE = 10, 0.5
+
 Rows = list[dict[str, Any]]
 
 
@@ -166,7 +169,7 @@ def _storage(optuna: Any, where: str) -> Any:
     """A database by its address, or a file."""
     if "://" in where:
         try:
-            return optuna.storages.RDBStorage(where)
+            return _database(optuna, where)
         except Exception as error:
             first = str(error).splitlines()[0]
             raise ValueError(f"storage is {where!r}; it cannot be opened: {first}") from None
@@ -174,6 +177,18 @@ def _storage(optuna: Any, where: str) -> Any:
         raise FileNotFoundError(f"storage is {where!r}; there is no folder {Path(where).parent}")
     backend = optuna.storages.journal.JournalFileBackend(where)
     return optuna.storages.JournalStorage(backend)
+
+
+def _database(optuna: Any, where: str) -> Any:
+    """A database with the tables that are needed; if others are just making them, it is tried again."""
+    from sqlalchemy.exc import IntegrityError, ProgrammingError
+
+    for _ in range(TRIES - 1):
+        try:
+            return optuna.storages.RDBStorage(where)
+        except (IntegrityError, ProgrammingError):
+            time.sleep(PAUSE)
+    return optuna.storages.RDBStorage(where)
 
 
 def share(

@@ -14,7 +14,7 @@ from timelike.manifolds.base import Manifold
 from timelike.model import Model
 from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step, update_rows
-from timelike.storage import wide
+from timelike.rounding import wide
 from timelike.tables import (
     AT_ONCE,
     IN_TURN,
@@ -45,11 +45,20 @@ def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) 
         points, optimizer, norms = update_rows(
             model.manifold, plan.transformation(), step, points, covectors, optimizer
         )
-        return (points, optimizer, learned, slots), (log_likelihoods, jnp.where(norms > 0, norms, jnp.nan))
+        return (points, optimizer, learned, slots), (log_likelihoods, _in_entries(norms, len(nodes)))
     (points, optimizer, slots), norms = move_rows(
         plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
     )
     return (points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+def _in_entries(norms: Float[Array, "nodes"], entries: int) -> Float[Array, "entries"]:
+    """As many entries as nodes have a gradient, each the mean of their norms; then NaN.
+
+    A norm for every node and step of a block would be far more memory than the tables.
+    """
+    count = jnp.sum(norms > 0, dtype=jnp.int32)
+    return jnp.where(jnp.arange(entries) < count, jnp.sum(norms) / jnp.maximum(count, 1), jnp.nan)
 
 
 def move_rows(

@@ -7,6 +7,7 @@ epoch, and the edges of a part as in `timelike.engine`. With one part it is the 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -25,6 +26,7 @@ from timelike.hubs import Places
 from timelike.negatives import draws_for
 from timelike.passes import Carry, Tally, sweep_edges
 from timelike.plan import Numbers, Plan
+from timelike.sampling import share_taken
 from timelike.shards import EdgeShards
 
 #: Non-edges to validate on are drawn at most this often.
@@ -46,6 +48,16 @@ def validation_pairs(shards: EdgeShards, seed: int = 0, ratio: int = 4) -> Label
     raise ValueError(f"{shards} has too few non-edges to validate on; hold out no edges")
 
 
+@functools.cache
+def _programs(plan: Plan) -> tuple[Any, Any, Any]:
+    """What begins an epoch, takes the steps of a part of its edges, and ends it."""
+    return (
+        jax.jit(partial(begin_epoch, plan)),
+        compiled(partial(sweep_edges, plan), donated=3),
+        jax.jit(partial(end_epoch, plan), static_argnums=1, donate_argnums=3),
+    )
+
+
 class Stream:
     """One epoch after the other over the edges of a folder, called like the compiled epoch of a graph.
 
@@ -58,9 +70,7 @@ class Stream:
         self._pool = ThreadPoolExecutor(1, "edges")
         self._ahead: tuple[int, Future] | None = None
         self._length = max(shards.counts)
-        self._sweep = compiled(partial(sweep_edges, plan), donated=3)
-        self._begin = jax.jit(partial(begin_epoch, plan))
-        self._end = jax.jit(partial(end_epoch, plan), static_argnums=1, donate_argnums=3)
+        self._begin, self._sweep, self._end = _programs(plan)
         self._fixed = self._prepare(non_edges)
 
     def _prepare(self, non_edges: np.ndarray | None) -> dict[str, Any]:
@@ -69,6 +79,7 @@ class Stream:
         degrees, kinds = shards.degrees, plan.negatives
         inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         listed = np.zeros((0, 2)) if non_edges is None else np.asarray(non_edges)
+        taken = share_taken(shards, listed) if kinds.listed else 0.0
         sample = shards.part(0)[:, : 1 << 24]
         words = no_members(shards.num_edges)
         for number in range(len(shards.counts)):
@@ -83,7 +94,7 @@ class Stream:
             "listed_sources": jnp.asarray(listed[:, 0], jnp.int32),
             "listed_targets": jnp.asarray(listed[:, 1], jnp.int32),
             "num_nodes": shards.num_nodes,
-            "draws": draws_for(shards.num_nodes, degrees, (sample[0], sample[1]), kinds),
+            "draws": draws_for(shards.num_nodes, degrees, (sample[0], sample[1]), kinds, taken),
         }
 
     def _load(self, number: int) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
+import math
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from timelike._struct import numbers_of, with_numbers
 from timelike.checkpoint import Checkpointing, Saver, beside
-from timelike.checks import show, whole_number
+from timelike.checks import positive_number
 from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
@@ -30,18 +29,17 @@ from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.passes import MANY, PAIRS_PER_BLOCK
 from timelike.plan import Numbers, Plan
+from timelike.planning import WORD, work_of
 from timelike.preparing import plain_numbers, prepare, settings_of
+from timelike.runs import one_run, runs_of
 from timelike.signals import note_signals
 from timelike.training import InterruptedTraining, diverged, make_embedding, stack_history, unstack_history
-
-#: What of the config a grid may vary, besides the numbers of the model.
-SWEPT = ("learning_rate", "anneal", "init_scale", "clip", "seed")
 
 #: Threads wait for each other after so many seconds, or an epoch: short ones are taken several in a turn.
 TURN = 0.1
 
-#: Tables a run holds at once: the points, their last good and best copies, and one in transit.
-TABLES = 4
+#: Bytes of a pair that is drawn: its nodes, weights and what is found out about them.
+DRAWN = 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -80,17 +78,17 @@ def sweep(
 ) -> Sweep:
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
-    Grid names are learning_rate, anneal, init_scale, clip and every number inside the model: tau1, tau2,
-    alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes, its seed
-    too; all name the same. `keep_all` keeps the embeddings of all runs, such as the members of an
+    Grid names are learning_rate, final_rate, anneal, init_scale, clip and every number inside the model:
+    tau1, tau2, alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes,
+    its seed too; all name the same. `keep_all` keeps the embeddings of all runs, such as the members of an
     `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
     from; with several programs, a file for each.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, non_edges)
-    settings = _settings(model, config, grid or {}, seeds)
-    needed = _bytes_per_run(plan, plain_numbers(model, config), graph.num_nodes)
-    size = max(1, min(int(memory // needed), (2**31 - 1) // graph.num_nodes))
+    settings = runs_of(model, config, {} if grid is None else grid, seeds)
+    room = positive_number("memory", memory, finite=False) / _bytes_per_run(graph, model, config)
+    size = max(1, int(min(room, (2**31 - 1) // graph.num_nodes)))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
@@ -108,9 +106,10 @@ def sweep(
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
             saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
             state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
-            rows += _rows(config, chunk, state, history)
-            scores = _scores(plan, state, history)
+            found = _rows(config, chunk, state, history)
+            scores = [merit(plan.select, row) for row in found]
             first = int(np.argmax(scores))
+            rows += found
             wanted = range(len(chunk)) if keep_all else [first]
             made = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
             if best is None or scores[first] > best[0]:
@@ -134,51 +133,11 @@ def _of_lane(
     return make_embedding(graph, run[0], run[1].to_dict(), plan, mine, columns)
 
 
-def _scores(plan: Plan, state: State, history: dict[str, np.ndarray]) -> np.ndarray:
-    """What the best run has most of: the score it was selected by, or, without one, the lowest last loss."""
-    if plan.select != "last":
-        return np.where(np.isfinite(state.best_score), state.best_score, -np.inf)
-    last = history["loss"][np.maximum(state.epoch - 1, 0), np.arange(len(state.epoch))]
-    return np.where(np.isfinite(last), -last, -np.inf)
-
-
-def one_run(model: Model, config: Config, settings: Mapping[str, Any]) -> tuple[Model, Config]:
-    """The model and the config of one point of the grid, checked like any other."""
-    of_config = {k: v for k, v in settings.items() if k in SWEPT}
-    return with_numbers(model, settings), dataclasses.replace(config, **of_config)
-
-
-def _bytes_per_run(plan: Plan, base: Numbers, num_nodes: int) -> int:
-    points = jax.eval_shape(programs(plan, num_nodes)[0], stack([base]))
-    tables = TABLES * points.points.size + sum(x.size for x in jax.tree.leaves(points.optimizer))
-    batch = TABLES * 2 * (1 + plan.negatives.total) * plan.batch_size * points.points.shape[-1]
-    return int(points.points.dtype.itemsize * (tables + batch) + 4 * num_nodes + 64 * PAIRS_PER_BLOCK)
-
-
-def _settings(
-    model: Model,
-    config: Config,
-    grid: Mapping[str, Sequence[float]] | Sequence[Mapping[str, Any]],
-    seeds: int | Iterable[int],
-) -> list[dict[str, Any]]:
-    """Every combination of the grid with every seed; of a list of runs, these."""
-    listed = not isinstance(grid, Mapping)
-    known = [*(SWEPT if listed else SWEPT[:-1]), *numbers_of(model)]
-    for name in itertools.chain(*grid) if listed else grid:
-        if name not in known:
-            raise ValueError(f"grid: {name!r} is not a number of this run; there are {', '.join(known)}")
-    if not isinstance(grid, Mapping):
-        return [{"seed": config.seed, **run} for run in grid]
-    for name, values in grid.items():
-        if np.ndim(values) != 1 or len(values) == 0:
-            raise ValueError(f"grid: {name!r} is {show(values)}; it must be a list of values")
-    if not isinstance(seeds, Iterable):
-        seeds = range(config.seed, config.seed + whole_number("seeds", seeds, 1))
-    starts = list(seeds)
-    if not starts:
-        raise ValueError("seeds is empty; there must be at least one")
-    names = [*grid, "seed"]
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*grid.values(), starts)]
+def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
+    """What a run has of its own: tables, the rows of a step, and the pairs that are drawn together."""
+    work = work_of(graph, model, config)
+    needed = work.nodes * work.bytes_per_node() + work.bytes_per_step() + DRAWN * PAIRS_PER_BLOCK
+    return needed * jnp.result_type(float).itemsize // WORD
 
 
 def _run_chunk(
@@ -189,14 +148,14 @@ def _run_chunk(
     The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
     cut into one part per core, each run by a thread of its own.
     """
-    size = -(-len(lanes) // _cores())
-    full = lanes + lanes[-1:] * (-len(lanes) % size)  # equal parts are one compilation
-    parts = [stack(full[i : i + size]) for i in range(0, len(full), size)]
+    together = stack(lanes)
+    parts, history = _cut(together), []
     start, epoch_of = programs(plan, num_nodes)
-    states, history = [start(numbers) for numbers in parts], []
-    stored = saver.load(states, Report._fields)
-    if stored is not None:
-        states, history = stored.state, unstack_history(stored.history)
+    stored = saver.load(jax.eval_shape(start, together), Report._fields)
+    if stored is None:
+        states = [start(numbers) for numbers in parts]
+    else:
+        states, history = _cut(stored.state), unstack_history(stored.history)
         bar.update(len(history))
 
     double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
@@ -209,6 +168,9 @@ def _run_chunk(
                 reports.append(report)
             return state, jax.device_get(reports)
 
+    def whole() -> State:
+        return _join([jax.device_get(state) for state in states], len(lanes))
+
     turn = 1
     with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
@@ -220,12 +182,14 @@ def _run_chunk(
             bar.update(turn)
             turn = max(1, int(turn * TURN / (time.perf_counter() - started)))
             if caught:
-                saver.save(states, stack_history(history))
+                saver.save(whole(), stack_history(history))
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
-            saver.save_if_due(states, history, stack_history)
+            if saver.due(len(history)):
+                saver.save(whole(), stack_history(history))
     bar.update(epochs - len(history))
-    saver.save(states, stack_history(history))
-    return _join([jax.device_get(state) for state in states], len(lanes)), stack_history(history)
+    state = whole()
+    saver.save(state, stack_history(history))
+    return state, stack_history(history)
 
 
 def _cores() -> int:
@@ -237,6 +201,14 @@ def _cores() -> int:
 def stack(trees: list[Any]) -> Any:
     """Runs side by side, on the device: every array with a leading axis."""
     return jax.device_put(jax.tree.map(lambda *xs: np.stack(xs), *trees))
+
+
+def _cut(together: Any) -> list[Any]:
+    """Runs side by side in equal parts, which are one compilation: one for each core; the last may repeat."""
+    lanes = len(jax.tree.leaves(together)[0])
+    size = -(-lanes // _cores())
+    parts = [np.minimum(np.arange(i, i + size), lanes - 1) for i in range(0, lanes, size)]
+    return [jax.tree.map(lambda x, part=part: jnp.array(np.asarray(x)[part]), together) for part in parts]
 
 
 def _join(trees: list[Any], lanes: int) -> Any:
@@ -263,14 +235,27 @@ def _rows(
     config: Config, chunk: list[dict[str, Any]], state: State, history: dict[str, np.ndarray]
 ) -> list[dict[str, Any]]:
     rows = []
+    broken = ~np.asarray(state.alive) & diverged(history["loss"], history["culprits"]).any(axis=0)
     for lane, settings in enumerate(chunk):
         reached, best = int(state.epoch[lane]), int(state.best_epoch[lane])
         status = "finished" if reached == config.last_epoch else "stopped early"
-        if not state.alive[lane] and diverged(history["loss"], history["culprits"])[:, lane].any():
+        if broken[lane]:
             status = f"diverged in epoch {reached + 1}"
-        at = max(best - 1, 0)
-        scores = {name: float(history[name][at, lane]) for name in ("loss", "valid_ap", "test_ap")}
-        over_all = history["test_ap"][: max(reached, 1), lane]
-        best_test = float(np.max(over_all)) if not np.isnan(over_all).all() else float("nan")
-        rows.append({**settings, "status": status, "best_epoch": best, **scores, "best_test_ap": best_test})
+        scores = {
+            name: float(history[name][best - 1, lane]) if best else math.nan
+            for name in ("loss", "valid_ap", "test_ap")
+        }
+        best_test = float(np.max(history["test_ap"][:reached, lane], initial=-np.inf))  # NaN if one is
+        scores["best_test_ap"] = best_test if best_test > -np.inf else math.nan
+        rows.append({**settings, "status": status, "best_epoch": best, **scores})
     return rows
+
+
+def merit(select: str, row: Mapping[str, Any]) -> float:
+    """What the best row has most of: the score it was selected by, or, without one, the lowest loss.
+
+    Without one, a run that diverged has none: its loss is that of an early epoch, which says nothing.
+    """
+    value = -row["loss"] if select == "last" else row[f"{select}_ap"]
+    lost = math.isnan(value) or (select == "last" and row["status"].startswith("diverged"))
+    return -math.inf if lost else value

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int
 
-from timelike.storage import narrow, wide
+from timelike.rounding import narrow, wide
 
 Rows = Int[Array, "rows"]
 Table = Array
@@ -164,7 +164,7 @@ def put_rows(
     salt: Float[Array, "own"],
     writing: Writing = AT_ONCE,
 ) -> Table:
-    """The table with the rows that `sum_repeated` found replaced; for `salt` see `storage.narrow`."""
+    """The table with the rows that `sum_repeated` found replaced; for `salt` see `rounding.narrow`."""
     values = narrow(values, table.dtype, salt[:, None])
     if own.shape[0] < table.shape[0]:
         return writing.set(table, own, values)

@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Int
 
-from timelike.storage import wide
+from timelike.rounding import wide
 
 
 class Tile:

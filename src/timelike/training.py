@@ -22,9 +22,9 @@ from timelike.evaluation import LabelledPairs
 from timelike.model import Model
 from timelike.plan import Plan
 from timelike.preparing import digest, edges_of, make_numbers, prepare, settings_of
+from timelike.rounding import narrow, wide
 from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
-from timelike.storage import narrow, wide
 from timelike.streaming import Stream
 
 SELECTED_BY = {
@@ -32,6 +32,10 @@ SELECTED_BY = {
     "test": "best test AP (the paper's protocol)",
     "last": "last epoch",
 }
+
+
+#: Below this a temperature, and beyond these a learning rate, are out of the ordinary.
+COLD, LOW, HIGH = 0.01, 1e-4, 1.0
 
 
 class DivergedError(ArithmeticError):
@@ -109,24 +113,28 @@ def train(
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
             _show(bar, graph, history)
-            if on_epoch is not None:
-                on_epoch(len(history), np.asarray(wide(state.points)))
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
-                raise DivergedError(diagnosis(nodes, model, config, len(history)), len(history), finish())
+                began = bool(np.isfinite(wide(state.points)).all())
+                said = diagnosis(nodes, model, config, len(history), began)
+                raise DivergedError(said, len(history), finish())
+            if on_epoch is not None:
+                on_epoch(len(history), np.asarray(wide(state.points)))
             if caught:
                 saver.save(state, stack_history(history))
                 raise InterruptedTraining(
                     saver.farewell(caught[0], len(history), config.last_epoch), finish()
                 )
-            saver.save_if_due(state, history, stack_history)
+            if saver.due(len(history)):
+                saver.save(state, stack_history(history))
     saver.save(state, stack_history(history))
     return finish()
 
 
 def started(state: State, model: Model, start: np.ndarray) -> State:
     """The same state at other points."""
+    start = np.asarray(start)
     model.manifold.check_points(start, "start")
     if start.shape != state.points.shape:
         raise ValueError(f"start has {len(start)} points; there are {len(state.points)} nodes")
@@ -199,14 +207,20 @@ def diverged(loss: Any, culprits: Any) -> np.ndarray:
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
-def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int) -> str:
-    """What happened, where, and what to change."""
+def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int, began: bool = True) -> str:
+    """What happened, where, and what to change; `began` says whether the epoch began with finite points."""
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
+    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {_cure(model, config, began)}"
+
+
+def _cure(model: Model, config: Config, began: bool) -> str:
+    rate, clip = config.learning_rate, ", or set clip (say 10)" if np.isinf(config.clip) else ""
+    if not began:
+        return f"they were so before the first step: begin nearer to the origin than {config.init_scale:g}"
     temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
     coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
-    if coldest is not None and temperatures[coldest] < 0.01:
-        cure = f"{coldest} = {temperatures[coldest]:g} is very cold: raise it, or set clip (say 10)"
-    else:
-        rate = config.learning_rate
-        cure = f"the learning rate {rate:g} is most likely too high: try {rate / 4:g}, or set clip (say 10)"
-    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {cure}"
+    if rate < HIGH and coldest is not None and temperatures[coldest] < COLD:
+        return f"{coldest} = {temperatures[coldest]:g} is very cold: raise it{clip}"
+    if rate < LOW:
+        return f"the learning rate {rate:g} is low: look for weights, a radius or a start that are very large"
+    return f"the learning rate {rate:g} is most likely too high: try {min(rate / 4, HIGH):g}{clip}"

@@ -17,8 +17,8 @@ from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
+from timelike.rounding import STORAGES
 from timelike.settings import PRESETS
-from timelike.storage import STORAGES
 
 
 @pytest.mark.parametrize(

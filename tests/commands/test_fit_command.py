@@ -12,7 +12,7 @@ import pytest
 from small_files import BRIEF, QUICK, name
 
 from timelike import Embedding, store
-from timelike.commands.fit import Fit
+from timelike.commands.fitted import question
 from timelike.commands.reading import GraphOptions, find_nodes
 from timelike.replay import Replay
 
@@ -100,8 +100,7 @@ def test_text_says_what_to_do_next(run, tmp_path):
 
 
 def test_nobody_is_told_to_compare_all_pairs_of_many_nodes():
-    fit = Fit("edges.tsv", Path("model"))
-    assert [fit.question(nodes).split()[3] for nodes in (30_000, 30_001)] == ["--all", "--source"]
+    assert [question("model", nodes).split()[3] for nodes in (30_000, 30_001)] == ["--all", "--source"]
 
 
 def test_a_graph_of_few_sources_is_asked_about(run, tmp_path):

@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+from contextlib import nullcontext
 
 import polars as pl
 import pytest
 from small_files import BRIEF
 
-from timelike import Embedding, store
+from timelike import Embedding, store, sweeps
 from timelike.cli import main
 from timelike.commands.options import TrainingOptions
 from timelike.datasets import cycle
@@ -90,6 +91,33 @@ def test_sweep(run, tmp_path):
     assert store.load_trained_on(tmp_path / "best", best).known.num_edges == 204
 
 
+@pytest.mark.long
+def test_a_run_that_diverged_at_once_is_not_called_the_best(run):
+    code, out, _ = run("sweep", "edges.tsv", *BRIEF, "--grid", "init_scale=1e30,0.01", "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert [row["status"] for row in found["runs"]] == ["diverged in epoch 1", "finished"]
+    assert found["best"] == found["runs"][1]
+
+
+@pytest.mark.long
+def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
+    arguments = ("sweep", "edges.tsv", *BRIEF, "--seeds", 2, "--json", "--out")
+    expected = json.loads(run(*arguments, tmp_path / "whole").out)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "note_signals", lambda: nullcontext(["SIGINT"]))
+        code, _, err = run(*arguments, tmp_path / "model")
+        assert code == 130
+        assert "run the same again to resume (with --resume)" in err
+        _, _, err = run("sweep", "edges.tsv", *BRIEF)
+        assert "nothing was saved" in err
+        assert "with --out, --resume could go on" in err
+    assert [x.name for x in (tmp_path / "model.checkpoint").iterdir()] == ["runs.safetensors"]
+    found = json.loads(run(*arguments, tmp_path / "model", "--resume").out)
+    assert found["runs"] == expected["runs"]
+    assert not (tmp_path / "model.checkpoint").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -105,6 +133,8 @@ def test_sweep(run, tmp_path):
         (["export", "model", "--format", "xlsx"], "word2vec"),
         (["export", "model", "--format", "tsv", "--out", "no/x"], "there is no folder no"),
         (["sweep", "edges.tsv", "--grid", "tau1"], "tau1=0.1,0.4"),
+        (["sweep", "edges.tsv", "--grid", "tau1=1", "tau1=2"], "--grid has tau1 twice"),
+        (["sweep", "edges.tsv", "--resume"], "--resume is for runs kept beside --out"),
         (["sweep", "edges.tsv", "--geometry", "minkowski", "--grid", "tua=1"], "tau1"),
     ],
 )

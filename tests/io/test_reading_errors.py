@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow
 import pytest
 import scipy.sparse
 import writers
@@ -121,6 +122,11 @@ FRAME = pl.DataFrame({"source": [1, None, 3], "target": [2, 3, 4], "weight": ["x
         (np.zeros((3, 5), int), {}, r"shape \(3, 5\); it must be"),
         (np.zeros((2, 5), int), {}, r"shape \(2, 5\); .*; turn an edge_index round: source\.T"),
         (np.zeros(5), {}, r"shape \(5,\)"),
+        (
+            pyarrow.chunked_array([[1, 2], [3]]),
+            {},
+            "source is a ChunkedArray; it must be a table with a column",
+        ),
         (scipy.sparse.csr_array((2, 3)), {}, r"shape \(2, 3\); an adjacency matrix must be square"),
         (scipy.sparse.csr_array((3, 3)), {}, "no edges between different nodes"),
         (nx.DiGraph(), {}, "networkx.DiGraph: there are no edges in it"),

@@ -16,7 +16,7 @@ from timelike._struct import numbers_of
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.optimizers import OPTIMIZERS
-from timelike.sweeps import one_run
+from timelike.runs import one_run
 
 LANES = 10
 DIMS = (2, 3, 5, 10, 50, 200)

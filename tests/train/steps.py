@@ -14,10 +14,10 @@ from timelike.plan import Plan
 from timelike.steps import take_step
 
 
-def make_plan(optimizer, batch_size, pairs):
+def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):
     """As `train` makes it for a small graph."""
-    negatives = Negatives(uniform=pairs - 1)
-    return Plan(batch_size, negatives, optimizer, "last", (), in_one_kernel=optimizer not in DENSE)
+    in_one_kernel &= optimizer not in DENSE
+    return Plan(batch_size, Negatives(uniform=pairs - 1), optimizer, "last", (), in_one_kernel=in_one_kernel)
 
 
 def start(plan, points):

@@ -15,6 +15,7 @@ from safetensors.numpy import save_file
 
 import timelike as tl
 from timelike import checkpoint as checkpoints
+from timelike import sweeps
 
 GRAPH = tl.datasets.duplication_divergence(seed=3, nodes=30)
 MODEL = tl.Model(tl.manifolds.Hyperboloid(3), tl.likelihoods.TripleFermiDirac())
@@ -188,22 +189,32 @@ def test_twenty_kills(tmp_path, cached):
     assert np.array_equal(np.load(tmp_path / "points.npy"), whole)
 
 
+@pytest.mark.parametrize(("waited", "due"), [(0, [4, 8]), (31, [*range(1, 9)])])
+def test_a_run_is_written_after_so_many_epochs_or_seconds(tmp_path, waited, due):
+    saver = checkpoints.Saver(tl.Checkpointing(tmp_path / "run", every_epochs=4, every_seconds=30), {})
+    saver.time -= waited
+    assert [done for done in range(1, 9) if saver.due(done)] == due
+
+
 @pytest.mark.long
+@pytest.mark.parametrize("cores", [2, 1])
 @pytest.mark.parametrize("memory", [2**31, 1])
-def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory):
-    """All runs in one program, or a program and a file for each."""
+def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory, cores):
+    """All runs in one program, or a program and a file for each; on as many cores as before or fewer."""
 
     def sweep(path=None):
         checkpoint = None if path is None else tl.Checkpointing(path, every_epochs=1)
-        config, grid = tl.Config(epochs=4, batch_size=32), {"tau1": [0.1, 0.4]}
+        config, grid = tl.Config(epochs=4, batch_size=32), {"tau1": [0.1, 0.2, 0.4]}
         return tl.sweep(GRAPH, MODEL, config, grid, memory=memory, checkpoint=checkpoint)
 
     expected = sweep()
     with monkeypatch.context() as patch:
+        patch.setattr(sweeps, "_cores", lambda: 2)
         stop_after(patch, 3 if memory > 1 else 7)
         with pytest.raises(SystemError):
             sweep(tmp_path / "sweep.safetensors")
     assert len(list(tmp_path.iterdir())) == (1 if memory > 1 else 2)
+    monkeypatch.setattr(sweeps, "_cores", lambda: cores)
     found = sweep(tmp_path / "sweep.safetensors")
     np.testing.assert_equal(found.rows, expected.rows)
     assert found.best.points.tobytes() == expected.best.points.tobytes()

@@ -95,10 +95,10 @@ CONFIG = Config(epochs=4, batch_size=3, learning_rate=0.05, burn_in=1, init_scal
 
 
 @functools.cache
-def three_epochs():
-    """Weighted edges among the first 8 of 10 nodes, learned for 3 epochs: states, reports, all batches."""
+def three_epochs(nodes):
+    """Weighted edges among the first 8 of these nodes, learned for 3 epochs: states, reports, all batches."""
     small = random_graph(8, 23, weighted=True)
-    graph = DiGraph(small.sources, small.targets, 10, weights=small.weights)
+    graph = DiGraph(small.sources, small.targets, nodes, weights=small.weights)
     config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
     plan, data = preparing.prepare(graph, ADS, config, None, None, None, alone=True)
     assert plan.in_one_kernel
@@ -109,7 +109,7 @@ def three_epochs():
         jax.debug.callback(lambda x: seen.append(pairs_last(x)), examples, ordered=True)
         return examples
 
-    states, reports, blocks = [engine.init_state(plan, numbers, 10)], [], []
+    states, reports, blocks = [engine.init_state(plan, numbers, nodes)], [], []
     with (
         mock.patch.object(passes, "draw_examples", recorded),
         mock.patch.object(passes, "PAIRS_PER_BLOCK", 60),
@@ -125,8 +125,9 @@ def three_epochs():
     return jax.device_get(states), reports, blocks
 
 
-def test_an_epoch_is_its_batches_one_after_the_other(x64):
-    states, reports, blocks = three_epochs()
+@pytest.mark.parametrize("nodes", [10, 40])  # a step has 24 rows: all nodes of the table, or some
+def test_an_epoch_is_its_batches_one_after_the_other(x64, nodes):
+    states, reports, blocks = three_epochs(nodes)
     numbers = dataclasses.asdict(ADS.likelihood)
     space = reference.Quadric(3, 2, -1, 0.8)
     run = reference.Reference(space, "triple-fermi-dirac", numbers, "adam", states[0].points.copy())
@@ -147,8 +148,9 @@ def test_an_epoch_is_its_batches_one_after_the_other(x64):
         assert report.off_surface < 1e-14
 
 
-def test_rows_that_no_batch_touches_keep_their_bits(x64):
-    states, _, _ = three_epochs()
+@pytest.mark.parametrize("nodes", [10, 40])
+def test_rows_that_no_batch_touches_keep_their_bits(x64, nodes):
+    states, _, _ = three_epochs(nodes)
     first, last = states[0], states[-1]
     for before, after in (
         (first.points, last.points),

@@ -17,8 +17,8 @@ from timelike.negatives import Negatives
 from timelike.optimizers import OPTIMIZERS, Learned, Step
 from timelike.plan import Plan
 from timelike.preparing import _faster
+from timelike.rounding import narrow, wide
 from timelike.steps import take_step
-from timelike.storage import narrow, wide
 
 NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
@@ -144,7 +144,8 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
 
 
 def test_where_there_are_kernels(monkeypatch):
-    assert not fused.fits(MODELS["minkowski"], dense=False)  # no GPU
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    assert not fused.fits(MODELS["minkowski"], dense=False)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert all(fused.fits(model, dense=False) for model in MODELS.values())
     assert not fused.fits(MODELS["minkowski"], dense=True)

@@ -1,6 +1,5 @@
 """Whole runs and sweeps: few compilations, the same bits from the same seed, lanes equal to single runs."""
 
-import contextlib
 import dataclasses
 import itertools
 from typing import ClassVar
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compilations import compilations
 from graphs import random_graph
 
 from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
@@ -17,6 +17,8 @@ from timelike.baselines import Disk, Static
 from timelike.likelihoods import Likelihood, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Euclidean, Flat, Minkowski
 from timelike.numerics import log_sigmoid
+from timelike.optimizers import DENSE, OPTIMIZERS
+from timelike.runs import SWEPT
 from timelike.structs import struct
 
 GRAPH = random_graph(12, 40, seed=3)
@@ -34,22 +36,6 @@ KEPT = ("loss", "gradient_norm", "saturated", "off_surface", "rejected", "left_o
 
 def learn(model=MODELS["minkowski"], **changes):
     return train(GRAPH, model, dataclasses.replace(SHORT, **changes), valid=VALID, test=TEST)
-
-
-@contextlib.contextmanager
-def compilations():
-    """A list that grows with every program that XLA compiles."""
-    events = []
-
-    def note(name, _, **__):
-        if name == "/jax/core/compile/backend_compile_duration":
-            events.append(name)
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    try:
-        yield events
-    finally:
-        jax.monitoring.unregister_event_duration_listener(note)
 
 
 def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
@@ -202,3 +188,88 @@ def test_a_lane_that_diverges_leaves_the_others_alone(x64):
     run = learn()
     assert healthy["status"] == "finished"
     np.testing.assert_allclose(healthy["loss"], run.history["loss"][run.info["best_epoch"] - 1], rtol=1e-10)
+
+
+def test_a_run_that_diverged_is_the_best_only_by_an_epoch_that_was_validated():
+    """Its last loss is that of an early epoch, which may be below those of runs that went on."""
+    went_on = {"status": "finished", "loss": 8.0, "valid_ap": 0.4, "test_ap": np.nan}
+    broken = {"status": "diverged in epoch 2", "loss": 1.0, "valid_ap": 0.5, "test_ap": np.nan}
+    assert [sweeps.merit("last", row) for row in (went_on, broken)] == [-8.0, -np.inf]
+    assert [sweeps.merit("valid", row) for row in (went_on, broken)] == [0.4, 0.5]
+    assert sweeps.merit("test", broken) == -np.inf
+
+
+@pytest.mark.parametrize("pairs", [{"valid": VALID, "test": TEST}, {"valid": None, "test": None}])
+def test_a_run_that_diverges_at_once_has_no_scores(x64, pairs):
+    found = swept("minkowski", grid={"init_scale": [1e200, 0.1]}, cores=1, **pairs)
+    broken, healthy = found.rows
+    assert broken["status"] == "diverged in epoch 1"
+    assert broken["best_epoch"] == 0
+    assert all(np.isnan(broken[name]) for name in ("loss", "valid_ap", "test_ap", "best_test_ap"))
+    assert found.best.info["config"]["init_scale"] == healthy["init_scale"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("memory", "said"),
+    [(0, "memory is 0; it must"), ("2GB", "memory is '2GB'"), (np.nan, "memory is nan")],
+)
+def test_memory_is_checked(memory, said):
+    with pytest.raises(ValueError, match=said):
+        sweep(GRAPH, MODELS["minkowski"], SHORT, memory=memory)
+
+
+def test_infinite_memory_is_one_program(x64, monkeypatch):
+    made = mock.Mock(wraps=sweeps._run_chunk)
+    monkeypatch.setattr(sweeps, "_run_chunk", made)
+    swept("minkowski", memory=np.inf)
+    assert made.call_count == 1
+
+
+def test_every_number_of_the_config_can_be_swept():
+    numbers = {f.name for f in dataclasses.fields(Config) if f.type == "float"}
+    assert numbers == {*SWEPT} - {"seed"}
+    found = sweep(GRAPH, MODELS["minkowski"], SHORT, {"final_rate": [0.01, 1.0]}, keep_all=True)
+    assert [run.info["config"]["final_rate"] for run in found.runs] == [0.01, 1.0]
+    assert found.rows[0]["loss"] != found.rows[1]["loss"]
+
+
+@pytest.mark.parametrize(
+    ("grid", "seeds", "said"),
+    [
+        ([], 1, "grid is an empty list"),
+        ([{"tau1": 0.1}], 2, "seeds goes with a grid"),
+        ([{"tau1": 0.1}], range(1), "seeds goes with a grid"),
+        (
+            [{"tau1": 0.1}, {"alpha": 0.1}],
+            1,
+            "grid: run 1 names alpha, the first tau1; all must name the same",
+        ),
+        ([{}, {"alpha": 0.1}], 1, "grid: run 1 names alpha, the first nothing"),
+        ([{"tau": 0.1}], 1, "grid: 'tau' is not a number of this run"),
+    ],
+)
+def test_a_list_of_runs_is_checked(grid, seeds, said):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        sweep(GRAPH, MODELS["minkowski"], SHORT, grid, seeds)
+
+
+@pytest.mark.parametrize("grid", [5, "tau1", ["tau1"]])
+def test_a_grid_is_a_dictionary_or_a_list_of_them(grid):
+    with pytest.raises(TypeError, match=r"^grid is .*; it must be like .*, or a list of runs$"):
+        sweep(GRAPH, MODELS["minkowski"], SHORT, grid)
+
+
+@pytest.mark.parametrize(
+    "optimizer", [pytest.param(name, marks=[] if name in DENSE else pytest.mark.long) for name in OPTIMIZERS]
+)
+def test_what_a_run_of_a_sweep_is_said_to_need_is_what_xla_takes(optimizer):
+    """With small batches, of which there are many: no step may keep a number for every node."""
+    graph, lanes = DiGraph.from_arrays(np.arange(6_000), np.arange(6_000) + 1, num_nodes=30_000), 2
+    config = dataclasses.replace(SHORT, optimizer=optimizer, batch_size=8)
+    plan, data = preparing.prepare(graph, MODELS["minkowski"], config, None, None, None)
+    start, epoch_of = sweeps.programs(plan, graph.num_nodes)
+    numbers = sweeps.stack([preparing.plain_numbers(MODELS["minkowski"], config)] * lanes)
+    found = epoch_of.lower(numbers, data, jax.eval_shape(start, numbers)).compile().memory_analysis()
+    taken = (found.temp_size_in_bytes + found.output_size_in_bytes) / lanes
+    said = sweeps._bytes_per_run(graph, MODELS["minkowski"], config)
+    assert 0.2 * said < taken < said

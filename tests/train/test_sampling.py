@@ -294,6 +294,13 @@ def test_the_same_key_draws_the_same_and_another_key_does_not():
     for one, two in zip(many(), again, strict=True):
         np.testing.assert_array_equal(one, two)
     for column in {*range(1, 27)} - {21}:  # the reverse of an edge is not random
-        for different in (other.sources[:, column], many().sources[:, column - 1]):
-            same = (many().sources[:, column] == different) & (many().targets[:, column] == different)
-            assert same.mean() < 0.9
+        for different, at in ((other, column), (many(), column - 1)):
+            same = [x[:, column] == y[:, at] for x, y in zip(many()[:2], different[:2], strict=True)]
+            assert (same[0] & same[1]).mean() < 0.9
+
+
+def test_candidates_of_a_list_are_drawn_again_as_often_as_they_are_edges():
+    edges, free = np.argwhere(adjacency(GRAPH)), np.argwhere(ALLOWED)
+    half = np.concatenate([edges, free[: len(edges)]])
+    assert EdgeTable.build(GRAPH, half, Negatives(listed=1)).draws == 7  # 2⁻⁷ is below a hundredth
+    assert EdgeTable.build(GRAPH, free, Negatives(listed=1)).draws < 7

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compilations import compilations
 from graphs import random_graph
 
 import timelike as tl
@@ -39,6 +40,12 @@ def streamed(split, in_parts):
 def test_runs_side_by_side_are_not_streamed(in_parts):
     with pytest.raises(TypeError, match=r"graph is EdgeShards.*; it must be a DiGraph"):
         tl.sweep(in_parts, MODEL, CONFIG)
+
+
+def test_another_run_compiles_nothing(split, in_parts, streamed):
+    with compilations() as again:
+        tl.train(in_parts, MODEL, dataclasses.replace(CONFIG, seed=1), valid=split.valid, progress=False)
+    assert not again
 
 
 @pytest.mark.long

@@ -159,6 +159,72 @@ def test_a_run_that_diverges_says_when_where_and_why(monkeypatch, model, cause):
     assert {len(column) for column in error.embedding.history.values()} == {2}
 
 
+@pytest.mark.parametrize(
+    ("changes", "began", "cause"),
+    [
+        (
+            {"init_scale": 50.0},
+            False,
+            "they were so before the first step: begin nearer to the origin than 50",
+        ),
+        ({"learning_rate": 1e-6}, True, "the learning rate 1e-06 is low: look for weights"),
+        (
+            {"learning_rate": 1e30},
+            True,
+            "the learning rate 1e+30 is most likely too high: try 1, or set clip",
+        ),
+        ({"clip": 5.0}, True, "the learning rate 0.1 is most likely too high: try 0.025"),
+    ],
+)
+def test_the_cause_is_looked_for_where_it_may_be(changes, began, cause):
+    config = dataclasses.replace(CONFIG, **changes)
+    said = training.diagnosis([], MODEL, config, 1, began)
+    assert f"; {cause}" in said
+    assert ("clip" in said) == ("clip" in cause)
+
+
+def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
+    cold = Model(Minkowski(3), TripleFermiDirac(tau1=1e-20))
+    config = Config(epochs=3, burn_in=0, batch_size=10**5, learn=("tau1",))
+    with pytest.raises(DivergedError, match="tau1 = 1e-20 is very cold"):
+        train(GRAPH, cold, config, **PAIRS)
+    rows = sweep(GRAPH, MODEL, config, {"tau1": [0.15, 1e-20]}, **PAIRS).rows
+    assert [row["status"] for row in rows] == ["finished", "diverged in epoch 1"]
+
+
+def test_on_epoch_hears_of_epochs_that_are_done(monkeypatch):
+    heard = []
+    lose_numbers(monkeypatch, epoch=3)
+    with pytest.raises(DivergedError):
+        train(GRAPH, MODEL, CONFIG, **PAIRS, on_epoch=lambda epoch, points: heard.append(epoch))
+    assert heard == [0, 1, 2]
+
+
+def test_a_start_may_be_a_list():
+    start = [[0.0, 0.0, 0.1 * i] for i in range(GRAPH.num_nodes)]
+    found, same = (train(GRAPH, MODEL, CONFIG, **PAIRS, start=x) for x in (start, np.array(start)))
+    np.testing.assert_array_equal(found.points, same.points)
+
+
+@pytest.mark.parametrize(
+    ("negatives", "non_edges", "said"),
+    [
+        (Negatives(), None, "Negatives: none is drawn"),
+        (Negatives(uniform=1), [[0, 1]], "non_edges are given, but Negatives draws from them only if"),
+        (Negatives(listed=1), [[3, 3]], "non_edges: each is a training edge, or a node with itself"),
+    ],
+)
+def test_there_must_be_non_edges_to_learn(negatives, non_edges, said):
+    given = None if non_edges is None else np.array(non_edges)
+    with pytest.raises(ValueError, match=said):
+        train(GRAPH, MODEL, Config(negatives=negatives), non_edges=given)
+
+
+def test_a_graph_with_all_edges_has_no_non_edges_to_learn():
+    with pytest.warns(UserWarning, match="has all edges there can be"):
+        train(DiGraph.from_edges([(0, 1), (1, 0)]), MODEL, Config(epochs=1))
+
+
 def test_what_is_left_of_a_run_that_diverges_at_once_is_saved_like_that_of_a_sweep(tmp_path):
     hot = Config(epochs=4, burn_in=0, learning_rate=1e30, init_scale=1e30)
     with pytest.raises(DivergedError, match="in epoch 1") as caught:

@@ -20,6 +20,7 @@ def in_numpy():
         return rng.integers(0, bound, shape, dtype=np.int32)
 
     stack = ExitStack()
+    stack.enter_context(mock.patch.object(sampling, "computed_once", lambda run: run))
     for module in (sampling, shuffle):
         stack.enter_context(mock.patch.multiple(module, jnp=np, at=at, below=below))
     return stack

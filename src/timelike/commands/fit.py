@@ -5,36 +5,31 @@ from __future__ import annotations
 import dataclasses
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import tyro
 
 from timelike._version import __version__
+from timelike.commands.fitted import result, show
+from timelike.commands.keeping import beside, keeping
 from timelike.commands.options import Geometry, ManyOptions, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
 from timelike.commands.streamed import fit_streamed
-from timelike.files import locked
 
 if TYPE_CHECKING:
-    from timelike.embedding import Embedding
     from timelike.estimator import SpacetimeEmbedding
     from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.settings import Settings
-    from timelike.shards import AnyGraph
 
 #: How long --tune searches unless --budget says otherwise.
 MINUTES = 5.0
 
 #: If so few of the nodes have edges to others, who they are is most of what random pairs teach.
 FEW = 0.2
-
-#: Nodes beyond which nobody wants to wait for the likeliest of all pairs.
-MANY = 30_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,36 +148,22 @@ class Fit:
 
     def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print what is worth knowing about the model, and how long it took from `start` on."""
-        self._say(self.result(estimator.embedding_, estimator.graph_, estimator.valid_), start)
+        self._say(result(self.out, estimator.embedding_, estimator.graph_, estimator.valid_), start)
 
     def _say(self, found: dict[str, Any], start: float) -> None:
         if self.json:
             print_json({**found, "seconds": round(time.monotonic() - start, 1), "version": __version__})
         else:
-            self._print(found)
+            show(found)
 
     @property
     def checkpoints(self) -> Path:
         """The folder for checkpoints, beside the model."""
-        return self.out.absolute().with_name(f"{self.out.absolute().name}.checkpoint")
+        return beside(self.out)
 
-    @contextmanager
-    def keeping(self) -> Iterator[None]:
-        """Have a folder for checkpoints that no other run writes to; it stays if there is something in it."""
-        kept = self.checkpoints
-        kept.mkdir(exist_ok=True)
-        with locked(kept, busy=f"{kept} is in use: another run fits --out; wait for it, or name another"):
-            if self.resume and not any(kept.iterdir()):
-                note(f"there is no run to continue in {kept}; it begins from the start")
-            elif not self.resume and any(kept.iterdir()):
-                note(f"{kept} is of a run that did not end; it is begun again, --resume continues it")
-                for left in kept.iterdir():
-                    shutil.rmtree(left) if left.is_dir() else left.unlink()
-            try:
-                yield
-            finally:
-                if kept.exists() and not any(kept.iterdir()):
-                    kept.rmdir()
+    def keeping(self) -> AbstractContextManager[None]:
+        """Have that folder for this run."""
+        return keeping(self.out, self.resume)
 
     @property
     def _start(self) -> str | None:
@@ -226,7 +207,8 @@ class Fit:
         estimator = self.estimator()
         if self.tune:
             estimator.set_params(settings=self._tuned(graph, valid, estimator.valid_fraction))
-        estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors"))
+        every = self.many.checkpoint_seconds
+        estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors", None, every))
         try:
             return estimator.fit(graph, valid=valid)
         except InterruptedTraining as stop:
@@ -265,48 +247,3 @@ class Fit:
             valid_fraction=fraction,
             journal=self.checkpoints / "search.json",
         ).settings
-
-    def result(self, embedding: Embedding, graph: AnyGraph, valid: LabelledPairs | None) -> dict[str, Any]:
-        """What is worth knowing about the model, as plain values."""
-        import numpy as np
-
-        info = embedding.info
-        return {
-            "model": str(self.out),
-            "geometry": info["geometry"],
-            "reason": info["reason"],
-            "candidates": info.get("candidates", []),
-            "likelihood": str(embedding.model.likelihood),
-            "dim": embedding.model.manifold.dim,
-            "nodes": graph.num_nodes,
-            "edges": graph.num_edges,
-            "valid_edges": 0 if valid is None else len(valid.positives),
-            "refit": "refit" in info,
-            "epochs": len(embedding.history["loss"]),
-            "best_epoch": info["best_epoch"],
-            "selected_by": info["selected_by"],
-            "members": embedding.members,
-            "valid_ap": info.get("valid_ap"),
-            "guessing_ap": None if valid is None else float(np.asarray(valid.labels).mean()),
-            "member_valid_ap": [one["valid_ap"] for one in info.get("members", ())],
-            "calibration": info.get("calibration"),
-        }
-
-    def question(self, nodes: int) -> str:
-        """What to ask a model of so many nodes first."""
-        asked = "--all" if nodes <= MANY else "--source NODE"
-        return f"timelike predict {self.out} {asked} --top 20"
-
-    def _print(self, found: dict[str, Any]) -> None:
-        learned = f"{self.out}: {found['nodes']:,} nodes, {found['edges']:,} edges learned"
-        held = "of them held out for validation before" if found["refit"] else "held out for validation"
-        print(f"{learned}, {found['valid_edges']:,} {held}")
-        print(f"geometry       {found['reason']}")
-        print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
-        if found["valid_ap"] is not None:
-            alone = ", ".join(f"{ap:.3f}" for ap in found["member_valid_ap"])
-            more = f"; of its members alone: {alone}" if alone else ""
-            print(f"validation AP  {found['valid_ap']:.3f} (guessing has {found['guessing_ap']:.3f}{more})")
-        print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
-        print(f"next           {self.question(found['nodes'])}")
-        print(f"               timelike plot {self.out} --out picture.png")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike._version import __version__
+from timelike.commands.fitted import question
 from timelike.commands.printing import print_json
 from timelike.many.processes import Place, join, losing, quiet_output, watch
 
@@ -108,4 +109,4 @@ def _say(command: Fit, embedding: Embedding, start: float) -> None:
         return
     print(f"{command.out}: {found['graph']}, on {found['processes']} processes in {seconds} s")
     print(f"epoch          {found['best_epoch']} ({found['selected_by']})")
-    print(f"next           {command.question(len(embedding.points))}")
+    print(f"next           {question(command.out, len(embedding.points))}")

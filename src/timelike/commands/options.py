@@ -117,7 +117,7 @@ class ManyOptions:
     again from the last checkpoint if one is lost."""
 
     checkpoint_seconds: float = 60.0
-    """Seconds between checkpoints, in MODEL.checkpoint: a folder that all processes see."""
+    """Seconds between checkpoints, in MODEL.checkpoint: with many processes, a folder that all see."""
 
     @property
     def place(self) -> Place | None:

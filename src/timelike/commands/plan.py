@@ -69,7 +69,7 @@ class Plan:
         """Print the plan."""
         from timelike.manifolds import MANIFOLDS
         from timelike.planning import LARGEST, Work, plan
-        from timelike.storage import check_storage, is_flat
+        from timelike.rounding import check_storage, is_flat
 
         for name, value in (("nodes", self.nodes), ("edges", self.edges)):
             if value % 1 or not 1 <= value <= LARGEST:

@@ -6,6 +6,8 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from timelike.commands.fitted import result
+
 if TYPE_CHECKING:
     from timelike.commands.fit import Fit
 
@@ -40,7 +42,7 @@ def fit_streamed(fit: Fit, kept: Path) -> dict[str, Any]:
     embedding = dataclasses.replace(found, info=info)
     embedding = embedding if valid is None else embedding.calibrated(valid)
     embedding.save(fit.out)
-    return fit.result(embedding, edges, valid)
+    return result(fit.out, embedding, edges, valid)
 
 
 def _check(fit: Fit) -> None:

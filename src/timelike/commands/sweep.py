@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
+from timelike.commands.keeping import beside, keeping
 from timelike.commands.options import Geometry, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
@@ -34,13 +37,17 @@ class Sweep:
     """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     grid: Annotated[tuple[str, ...], optional("NAME=VALUE,…")] = ()
-    """What to vary: learning_rate, anneal, init_scale, clip, and the numbers of the model: tau1, alpha, …"""
+    """What to vary: learning_rate, final_rate, anneal, init_scale, clip, and the numbers of the model: tau1,
+    alpha, …"""
 
     geometry: Annotated[Geometry | None, optional(f"{{{','.join(get_args(Geometry))}}}")] = None
     """The spacetime; if not given, what the graph's cycles suggest."""
 
     out: Annotated[Path | None, optional("MODEL")] = None
     """The folder to save the best model to."""
+
+    resume: bool = False
+    """Continue interrupted runs, kept in the folder MODEL.checkpoint until they are done; needs --out."""
 
     storage: Annotated[str | None, optional("FILE|URL")] = None
     """Share the work with others who run the same: a file on a folder that all see, or postgresql+psycopg://…"""
@@ -59,10 +66,11 @@ class Sweep:
         """Train, print the table, and save the best model."""
         from timelike import store
         from timelike.splits import split_edges
-        from timelike.sweeps import sweep
         from timelike.trained_on import TrainedOn
 
-        grid = dict(_setting(text) for text in self.grid)
+        grid = _grid(self.grid)
+        if self.resume and (self.out is None or self.storage is not None):
+            raise ValueError("--resume is for runs kept beside --out; --storage keeps its own")
         if self.out is not None:
             store.check_free(self.out, "--out")
         graph = self.reading.graph(self.edges)
@@ -70,19 +78,18 @@ class Sweep:
         by = "edges" if graph.times is None else "time"
         split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
         model, config = self.training.recipe(geometry, split.train)
-        try:
-            if self.storage is None:
-                found = sweep(split.train, model, config, grid, self.training.seeds, valid=split.valid)
-            else:
-                found = self._share(self.storage, split, model, config, grid)
-        except ValueError as error:
-            said = re.sub(r"^[A-Z]\w*: ", "", str(error))
-            raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
-        best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
-        if self.out is not None:
-            reason = "it was asked for" if self.geometry else "it suits the graph"
-            best = dataclasses.replace(best, info={**best.info, "geometry": geometry, "reason": reason})
-            best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
+        with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
+            try:
+                found = self._train(split, model, config, grid)
+            except ValueError as error:
+                said = re.sub(r"^[A-Z]\w*: ", "", str(error))
+                raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
+            best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
+            if self.out is not None:
+                reason = "it was asked for" if self.geometry else "it suits the graph"
+                best = dataclasses.replace(best, info={**best.info, "geometry": geometry, "reason": reason})
+                best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
+                shutil.rmtree(beside(self.out), ignore_errors=True)
         rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]
         first = max(rows, key=_merit)
         if self.json:
@@ -92,6 +99,22 @@ class Sweep:
         _print(rows)
         settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
         note(f"best in {geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
+
+    def _train(self, split: Split, model: Model, config: Config, grid: dict[str, list[float]]) -> Found:
+        """All runs, kept beside the model until they are done, if one is to be saved."""
+        from timelike.sweeps import sweep
+        from timelike.training import InterruptedTraining
+
+        if self.storage is not None:
+            return self._share(self.storage, split, model, config, grid)
+        file = None if self.out is None else beside(self.out) / "runs.safetensors"
+        try:
+            return sweep(
+                split.train, model, config, grid, self.training.seeds, valid=split.valid, checkpoint=file
+            )
+        except InterruptedTraining as stop:
+            hint = " (with --resume)" if file else "; with --out, --resume could go on"
+            raise KeyboardInterrupt(f"{stop}{hint}") from None
 
     def _share(
         self, storage: str, split: Split, model: Model, config: Config, grid: dict[str, list[float]]
@@ -106,19 +129,24 @@ class Sweep:
         return Found(rows, train(max(rows, key=_merit)))
 
 
-def _setting(text: str) -> tuple[str, list[float]]:
-    """A name and its values, from `tau1=0.1,0.4`."""
-    name, _, values = text.partition("=")
-    try:
-        return name, [float(value) for value in values.split(",")]
-    except ValueError:
-        raise ValueError(f"--grid has {text!r}; it must be like tau1=0.1,0.4") from None
+def _grid(settings: tuple[str, ...]) -> dict[str, list[float]]:
+    """Names and their values, from `tau1=0.1,0.4` and so on."""
+    grid: dict[str, list[float]] = {}
+    for text in settings:
+        name, _, values = text.partition("=")
+        if name in grid:
+            raise ValueError(f"--grid has {name} twice; give all its values together, like tau1=0.1,0.4")
+        try:
+            grid[name] = [float(value) for value in values.split(",")]
+        except ValueError:
+            raise ValueError(f"--grid has {text!r}; it must be like tau1=0.1,0.4") from None
+    return grid
 
 
 def _merit(row: Mapping[str, Any]) -> float:
-    """Validation AP, or without one the loss, the wrong way round."""
-    score = -row["loss"] if math.isnan(row["valid_ap"]) else row["valid_ap"]
-    return -math.inf if math.isnan(score) else score
+    from timelike.sweeps import merit
+
+    return merit("last" if math.isnan(row["valid_ap"]) else "valid", row)
 
 
 def _print(rows: list[dict[str, Any]]) -> None:

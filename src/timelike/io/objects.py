@@ -20,9 +20,7 @@ def read(
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame
     if _is_arrow(source):
-        import polars as pl
-
-        source = pl.DataFrame(source)
+        source = _of_arrow(source)
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _frame(source, builder, columns, time)
     if hasattr(source, "__array__"):
@@ -91,6 +89,18 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
     weights = _floats(entries.data, builder)
     s, t = np.asarray(entries.row), np.asarray(entries.col)
     return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
+
+
+def _of_arrow(source: Any) -> Any:
+    import polars as pl
+
+    try:
+        return pl.DataFrame(source)
+    except pl.exceptions.PolarsError:
+        kind = type(source).__name__
+        raise ValueError(
+            f"source is a {kind}; it must be a table with a column of sources and one of targets"
+        ) from None
 
 
 def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:

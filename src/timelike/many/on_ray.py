@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -63,12 +64,12 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
         for name, limit in LIMITS.items():
             os.environ.setdefault(name, str(limit))
         try:
-            ray.init(logging_level="warning", include_dashboard=False)
+            ray.init(logging_level=logging.WARNING, include_dashboard=False)
         except Exception as error:
             said = str(error).strip().splitlines() or [type(error).__name__]
             raise OSError(f"Ray did not start: {said[0]}") from None
     gpus = 1 if ray.cluster_resources().get("GPU", 0) >= count else 0
-    actor = ray.remote(num_cpus=1, num_gpus=gpus)(Part)
+    actor: Any = ray.remote(num_cpus=1, num_gpus=gpus)(Part)
     for attempt in range(RESTARTS + 1):
         parts = [actor.remote() for _ in range(count)]
         address = ray.get(parts[0].address.remote())

@@ -26,8 +26,8 @@ from timelike.model import Model
 from timelike.optimizers import Learned
 from timelike.passes import Blocks, Tally
 from timelike.plan import Numbers, Plan, in_epoch
+from timelike.rounding import wide
 from timelike.shuffle import Shuffle
-from timelike.storage import wide
 from timelike.tables import get_rows
 
 

@@ -24,10 +24,10 @@ from timelike.objective import batch_loss, total_loss
 from timelike.optimizers import Learned, Step
 from timelike.passes import Blocks, Tally
 from timelike.plan import Plan
+from timelike.rounding import wide
 from timelike.sampling import draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import move_rows
-from timelike.storage import wide
 from timelike.tables import get_rows
 
 

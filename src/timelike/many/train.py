@@ -26,8 +26,8 @@ from timelike.names import Names
 from timelike.passes import Tally
 from timelike.plan import Plan
 from timelike.preparing import make_numbers
+from timelike.rounding import check_storage
 from timelike.signals import note_signals
-from timelike.storage import check_storage
 from timelike.training import (
     SELECTED_BY,
     InterruptedTraining,

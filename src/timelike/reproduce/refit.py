@@ -91,7 +91,7 @@ def _lanes(case: Case) -> list[Any]:
     from timelike.model import Model
     from timelike.negatives import Negatives
     from timelike.portfolio import portfolio
-    from timelike.sweeps import one_run
+    from timelike.runs import one_run
 
     row, found = case.row, case.found
     model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[found["likelihood"]]())

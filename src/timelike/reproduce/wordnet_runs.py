@@ -19,8 +19,8 @@ from timelike.model import Model
 from timelike.negatives import Negatives
 from timelike.reproduce.lanes import train_lanes
 from timelike.reproduce.row import listed, product
+from timelike.runs import one_run
 from timelike.splits import Split
-from timelike.sweeps import one_run
 
 if TYPE_CHECKING:
     from timelike.reproduce.wordnet import Cell
