@@ -47,6 +47,8 @@ def main() -> None:
         head = {"command": command, "date": now(), "machine": machine(), "versions": versions()}
         if out is not None:
             keep(out, name, {**head, "load_average": load, "lines": figures})
+    if out == RESULTS:
+        print("the documentation shows some of these figures: run `make results`", file=sys.stderr)
 
 
 def keep(file: Path, name: str, result: dict[str, Any]) -> None:

@@ -125,7 +125,6 @@ def test_the_module_lists_what_the_command_lists(monkeypatch, capsys):
     assert capsys.readouterr().out == said
 
 
-@pytest.mark.long
 def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "experiments.page", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
