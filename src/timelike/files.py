@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,9 @@ UNTOUCHED = "; nothing was written there"
 
 #: Bytes of a text that says what a model or a run is; a larger one is there to fill the memory.
 LARGEST_TEXT = 2**22
+
+#: Where the header of a file of arrays has their checksums.
+CHECKSUMS = "crc32"
 
 #: Rows of a table that are made text at a time.
 ROWS = 1 << 16
@@ -196,29 +200,56 @@ def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
     """Write arrays, and JSON `about` them."""
-    from safetensors.numpy import save_file
-
-    metadata = {key: json.dumps(value, sort_keys=True) for key, value in about.items()}
     with replacing(path) as part:
-        part.touch()
-        mode = part.stat().st_mode  # as any new file has, which safetensors makes the owner's alone
-        save_file({k: np.asarray(x, order="C") for k, x in tensors.items()}, part, metadata)
-        part.chmod(mode)
+        save_tensors(part, tensors, about)
 
 
 def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays of a file and what is said about them; a file that is not `what` is an error with a cure."""
-    from safetensors import SafetensorError, safe_open
-
     try:
-        check_header(path)
-        with safe_open(path, framework="numpy") as file:
-            about = {key: json.loads(text) for key, text in (file.metadata() or {}).items()}
-            return {name: file.get_tensor(name) for name in file.keys()}, about  # noqa: SIM118
+        return load_tensors(path)
     except FileNotFoundError:
         raise
-    except (SafetensorError, OSError, RecursionError, ValueError) as error:
+    except (OSError, RecursionError, ValueError) as error:
         raise ValueError(f"{path} is not a readable {what} ({error}); {cure}") from None
+
+
+def save_tensors(file: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    """Make a safetensors file, with a checksum of every array beside what is said about them."""
+    from safetensors.numpy import save_file
+
+    arrays = {name: np.asarray(x, order="C") for name, x in tensors.items()}
+    said = {**about, CHECKSUMS: {name: _checksum(x) for name, x in arrays.items()}}
+    file.touch()
+    mode = file.stat().st_mode  # as any new file has, which safetensors makes the owner's alone
+    save_file(arrays, file, {key: json.dumps(value, sort_keys=True) for key, value in said.items()})
+    file.chmod(mode)
+
+
+def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read it back; a `ValueError` tells of one that is broken, or not as it was written.
+
+    A file that others have made has no checksums.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    check_header(file)
+    try:
+        with safe_open(file, framework="numpy") as data:
+            about = {key: json.loads(text) for key, text in (data.metadata() or {}).items()}
+            tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(str(error)) from None
+    checksums = about.pop(CHECKSUMS, {})
+    for name in tensors.keys() & checksums if isinstance(checksums, dict) else ():
+        if checksums[name] != _checksum(tensors[name]):
+            raise ValueError(f"{name} is damaged: its checksum is not the one that was written")
+    return tensors, about
+
+
+def _checksum(x: np.ndarray) -> int:
+    """CRC-32 of the bytes of an array, which is another after any flipped bit."""
+    return zlib.crc32(x.reshape(-1).view(np.uint8))
 
 
 @contextmanager

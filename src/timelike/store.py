@@ -26,7 +26,7 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import check_header, check_length, read_text, reading_folder, replacing_folder
+from timelike.files import check_length, load_tensors, read_text, reading_folder, replacing_folder, save_tensors
 from timelike.io.naming import as_names
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
@@ -139,7 +139,6 @@ def check_free(path: Path, where: str = "path") -> None:
 
 def _write(folder: Path, embedding: Embedding) -> None:
     import polars as pl
-    from safetensors.numpy import save
 
     points = np.ascontiguousarray(embedding.points)
     tables = {"points": points}
@@ -157,11 +156,11 @@ def _write(folder: Path, embedding: Embedding) -> None:
         "score": embedding.score,
         "info": to_plain(embedding.info, "info"),
     }
-    columns = {f"history.{name}": np.ascontiguousarray(x) for name, x in embedding.history.items()}
+    columns = {f"history.{name}": x for name, x in embedding.history.items()}
     text = (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
     check_length(f"{MODEL}, with the embedding's info,", len(text))
     (folder / MODEL).write_bytes(text)
-    (folder / POINTS).write_bytes(save({**tables, **columns}))
+    save_tensors(folder / POINTS, {**tables, **columns}, {})
     ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
     _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
 
@@ -241,14 +240,10 @@ def _calibration(value: Any) -> Calibration:
 
 
 def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
     with blaming(file):
         try:
-            check_header(file)
-            tensors = load_file(file)
-        except (SafetensorError, OSError) as error:
+            tensors, _ = load_tensors(file)
+        except (OSError, RecursionError, ValueError) as error:
             raise ValueError(f"not readable as safetensors ({error})") from None
         points = tensors.pop("points")
         model.manifold.check_points(points)

@@ -202,6 +202,12 @@ def edit_nodes(change):
     )
 
 
+def flip_last_bit(folder: Path) -> None:
+    content = bytearray((folder / "points.safetensors").read_bytes())
+    content[-1] ^= 1
+    (folder / "points.safetensors").write_bytes(content)
+
+
 def nan_point(tensors):
     points = tensors["points"].copy()
     points[2, 1] = np.nan
@@ -258,6 +264,7 @@ WRONG = {
         lambda f: (f / "points.safetensors").write_bytes((f / "points.safetensors").read_bytes()[:-9]),
         "points.safetensors: not readable as safetensors",
     ),
+    "a flipped bit": (flip_last_bit, r"points.safetensors: .*\(points is damaged: its checksum is not"),
     "no table": (edit_points(lambda t: {"x": t["points"]}), "points.safetensors: there is no 'points'"),
     "NaN": (edit_points(nan_point), r"points.safetensors: points\[2\] is .*must be finite"),
     "off the surface": (

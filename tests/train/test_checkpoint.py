@@ -87,6 +87,17 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path):
         run(path)
 
 
+@pytest.mark.parametrize("place", [-1, -100, -1000])
+def test_a_flipped_bit_is_seen(tmp_path, place):
+    path = tmp_path / "run.safetensors"
+    run(path)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 8
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"not a readable checkpoint \(.* is damaged: .*\); delete it"):
+        run(path)
+
+
 def test_other_settings_are_named(tmp_path):
     path = tmp_path / "run.safetensors"
     run(path)
