@@ -150,8 +150,7 @@ def end_epoch(
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
     finite = jnp.isfinite(wide(points)).all(axis=1)
-    learns = jnp.isfinite(jnp.stack([jnp.zeros(()), *learned.reals.values()])).all()
-    tally = tally._replace(loss=jnp.where(learns, tally.loss, jnp.nan))
+    tally = tally._replace(loss=jnp.where(learned.finite, tally.loss, jnp.nan))
     good = finite.all() & jnp.isfinite(tally.loss)
     model = with_reals(numbers.model, learned.reals)
     report = _report(plan, model, data, num_edges, points, tally)._replace(culprits=_first_false(finite))

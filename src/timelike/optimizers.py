@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from timelike.manifolds.base import Manifold
 from timelike.sums import once, total
@@ -51,6 +51,11 @@ class Learned(NamedTuple):
     def start(cls, reals: dict[str, Array]) -> Learned:
         """With fresh moments."""
         return cls(reals, optax.scale_by_adam().init(reals))
+
+    @property
+    def finite(self) -> Bool[Array, ""]:
+        """Whether none is lost."""
+        return jnp.isfinite(jnp.stack([jnp.zeros(()), *self.reals.values()])).all()
 
     def step(self, gradient: dict[str, Array], rate: Array) -> Learned:
         """One step of Adam."""

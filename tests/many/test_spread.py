@@ -2,6 +2,7 @@
 
 import json
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from small_runs import KINDS, MODEL, by_one, config_of, split_of
@@ -14,8 +15,10 @@ from timelike.many.processes import LOST, Place, losing
 from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
 from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
-from timelike.many.train import train
+from timelike.many.train import NOTHING, Run, train
 from timelike.sampling import EdgeTable
+
+HOT = {"learning_rate": 1e30, "init_scale": 1e30}
 
 
 @pytest.mark.parametrize("count", [1, 2, 101])
@@ -69,6 +72,26 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
     assert whole.num_edges == again.num_edges
     mesh = mesh_of_all()
     assert own_nodes(mesh, rows_of(mesh, 10)) == (0, 10)
+
+
+def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
+    run = Run(dealt(split_of().train), MODEL, config_of(learn=("tau1",)), None)
+    run.advance()
+    tally = run.tally if run.block else NOTHING._replace(rows=1, pairs=1)
+    assert np.isfinite(run.runner.report(run.tables, tally).loss)
+    lost = run.tables.learned._replace(reals={"tau1": jnp.asarray(np.nan)})
+    assert np.isnan(run.runner.report(run.tables._replace(learned=lost), tally).loss)
+
+
+def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
+    """An epoch may take hours; the first block that is not finite ends it."""
+    monkeypatch.setattr("timelike.passes.PAIRS_PER_BLOCK", 400)
+    run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
+    blocks = run.runner.cut.blocks
+    with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30 is most likely"):
+        for _ in range(blocks):
+            run.advance()
+    assert run.block < blocks
 
 
 def test_what_many_processes_cannot_do_is_said():

@@ -73,12 +73,12 @@ class Runner:
     def report(self, tables: Tables, tally: Tally) -> Report:
         """What an epoch has to say, the same in every process."""
         nodes = self.edges.num_nodes
-        first_bad, off_surface, score = _looking(self.mesh, nodes, self.edges.rows)(
-            self.numbers.model, self.pairs, tables.points, tables.learned.reals
+        first_bad, off_surface, score, learns = _looking(self.mesh, nodes, self.edges.rows)(
+            self.numbers.model, self.pairs, tables.points, tables.learned
         )
         culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
         found: dict[str, Any] = {
-            "loss": tally.loss,
+            "loss": tally.loss if learns else np.nan,
             "gradient_norm": tally.gradient_norm / tally.rows,
             "saturated": tally.saturated / tally.pairs,
             "off_surface": off_surface,
@@ -93,10 +93,10 @@ class Runner:
 
 @functools.cache
 def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
-    """(model, pairs, points, reals) → a not-finite row of each device, the residual, AP of the pairs."""
+    """(model, pairs, points, learned) → a not-finite row of each device, the residual, AP, whether it learns."""
 
-    def look(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
-        model = with_reals(model, reals)
+    def look(model: Model, pairs: LabelledPairs | None, points: Array, learned: Learned) -> tuple:
+        model = with_reals(model, learned.reals)
         number = jax.lax.axis_index(AXIS) * rows + jnp.arange(rows)
         real = number < nodes
         bad = jnp.min(jnp.where(real & ~jnp.isfinite(wide(points)).all(axis=1), number, nodes))
@@ -110,12 +110,12 @@ def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
             mine = log_probs(model, ends, jnp.arange(count), jnp.arange(count, 2 * count))
             scores = jax.lax.all_gather(mine, AXIS, tiled=True)[: len(pairs.labels)]
             score = average_precision_on_device(scores, pairs.labels)
-        return jax.lax.all_gather(bad, AXIS), jax.lax.pmax(residual, AXIS), score
+        return jax.lax.all_gather(bad, AXIS), jax.lax.pmax(residual, AXIS), score, learned.finite
 
-    def program(model: Model, pairs: LabelledPairs | None, points: Array, reals: dict) -> tuple:
+    def program(model: Model, pairs: LabelledPairs | None, points: Array, learned: Learned) -> tuple:
         lie: Any = None if pairs is None else (Spec(AXIS), Spec(AXIS), Spec())
         given = (Spec(), lie and LabelledPairs(*lie), Spec(AXIS), Spec())
-        return on(mesh, look, given, (Spec(), Spec(), Spec()))(model, pairs, points, reals)
+        return on(mesh, look, given, (Spec(),) * 4)(model, pairs, points, learned)
 
     return jax.jit(program)
 

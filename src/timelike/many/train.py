@@ -129,7 +129,7 @@ class Run:
         epoch = len(self.history)
         self.tables, tally = self.runner.block(epoch, self.block, self.tables)
         self.tally, self.block = jax.tree.map(lambda a, b: a + b, self.tally, tally), self.block + 1
-        if self.block < self.runner.cut.blocks:
+        if self.block < self.runner.cut.blocks and np.isfinite(tally.loss):
             return
         report = self.runner.report(self.tables, self.tally)
         if diverged(report.loss, report.culprits):
