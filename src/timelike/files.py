@@ -249,7 +249,7 @@ def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def _checksum(x: np.ndarray) -> int:
     """CRC-32 of the bytes of an array, which is another after any flipped bit."""
-    return zlib.crc32(x.reshape(-1).view(np.uint8))
+    return zlib.crc32(x.reshape(-1).view(np.uint8).data)
 
 
 @contextmanager

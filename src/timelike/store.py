@@ -26,7 +26,14 @@ import numpy as np
 from timelike._version import __version__
 from timelike.calibration import Calibration
 from timelike.checks import output_path, show, whole_number
-from timelike.files import check_length, load_tensors, read_text, reading_folder, replacing_folder, save_tensors
+from timelike.files import (
+    check_length,
+    load_tensors,
+    read_text,
+    reading_folder,
+    replacing_folder,
+    save_tensors,
+)
 from timelike.io.naming import as_names
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names

@@ -93,7 +93,7 @@ class Runner:
 
 @functools.cache
 def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
-    """(model, pairs, points, learned) → a not-finite row of each device, the residual, AP, whether it learns."""
+    """(model, pairs, points, learned) → a lost row of each device, the residual, AP, are numbers finite."""
 
     def look(model: Model, pairs: LabelledPairs | None, points: Array, learned: Learned) -> tuple:
         model = with_reals(model, learned.reals)
