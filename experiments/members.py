@@ -158,7 +158,8 @@ def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
         for (data, some), colour in zip(splits.items(), LINES, strict=False):
             probability, spread, labels = pooled(some)
             style: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
-            x, y, low, high = reliability(probability, labels, BINS)
+            with np.errstate(divide="ignore"):  # a probability may round to 0
+                x, y, low, high = reliability(np.log(probability), labels, BINS)
             left.errorbar(x, y, [y - low, high - y], fmt="o-", label=data, **style)
             wrong = (probability >= 0.5) != labels
             tenths = np.array_split(np.argsort(spread, kind="stable"), 10)

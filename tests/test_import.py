@@ -1,5 +1,7 @@
 """Importing the package is quick, loads no JAX and leaves JAX's configuration alone."""
 
+import ast
+import importlib
 import subprocess
 import sys
 import time
@@ -37,6 +39,18 @@ def test_the_library_does_not_need_its_commands():
     for file in root.rglob("*.py"):
         if file.relative_to(root).parts[0] not in ("commands", "cli.py"):
             assert "timelike.commands" not in file.read_text(encoding="utf-8"), file
+
+
+def test_what_scripts_import_is_there():
+    root = Path(__file__).parents[1]
+    folders = ("benchmarks", "docs", "examples", "experiments")
+    for file in (file for folder in folders for file in (root / folder).glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "timelike":
+                home = importlib.import_module(str(node.module))
+                for name in (alias.name for alias in node.names):
+                    if not hasattr(home, name):
+                        importlib.import_module(f"{node.module}.{name}")
 
 
 def test_unknown_names_are_refused_with_those_that_exist():

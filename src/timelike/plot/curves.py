@@ -83,7 +83,7 @@ def calibration_curve(
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.7, zorder=0)
         for (name, scores), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
             truth = np.asarray(pairs.labels)
-            x, y, low, high = _reliability(scores, truth, bins)
+            x, y, low, high = reliability(scores, truth, bins)
             brier = f"Brier score {metrics.brier(scores, truth):.3f}"
             label = f"{name}, {brier}" if name else brier
             bars = np.stack([y - low, high - y])
@@ -143,7 +143,7 @@ def _ratio(pairs: LabelledPairs) -> str:
     return f"{positives:,} edges, {negatives:,} non-edges ({negatives / positives:.3g} per edge)"
 
 
-def _reliability(
+def reliability(
     scores: np.ndarray, truth: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Mean probability, share of edges, and Wilson's interval of it, of every bin that is not empty.
