@@ -28,7 +28,7 @@ from timelike.model import Model
 from timelike.numerics import log1mexp, log_sigmoid, log_sum_exp
 from timelike.portfolio import portfolio
 from timelike.recipes import negatives_like, recipe
-from timelike.reproduce.refit import load_split
+from timelike.reproduce.link_prediction import load_split
 from timelike.sweeps import sweep
 
 #: Data, seed of the split or of the graph, geometry.

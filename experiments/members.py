@@ -42,7 +42,7 @@ def score(data: str, seed: int) -> dict[str, Any]:
     """Test scores of the members alone and together, and what the model says of every test pair."""
     from timelike.auto import refit
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.reproduce.refit import load_split
+    from timelike.reproduce.link_prediction import load_split
 
     split = load_split(data, seed, None)
     estimator = SpacetimeEmbedding(dim=DIM, members=MEMBERS, refit=False, progress=False)

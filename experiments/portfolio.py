@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.claims import left
-from timelike import datasets
 from timelike.recipes import negatives_like, recipe
 from timelike.reproduce.lanes import score_lanes
-from timelike.reproduce.link_prediction import RATIO, TEST, VALID
+from timelike.reproduce.link_prediction import load_split
 from timelike.runs import one_run
-from timelike.splits import Split, split_edges
+from timelike.splits import Split
 
 GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter", "euclidean", "hyperboloid")
 DIM, LANES, KEPT = 10, 256, 6
@@ -63,12 +62,7 @@ class Task(NamedTuple):
 
     def split(self) -> Split:
         """The graph, split; the test part is not looked at."""
-        share = VALID * (1 - TEST)
-        if not self.data.startswith("dream5"):
-            return split_edges(datasets.duplication_divergence(self.seed), share, TEST, ratio=RATIO)
-        known = datasets.dream5(self.data.removeprefix("dream5:"))
-        listed = {"protocol": "listed", "non_edges": known.non_edges} if self.protocol == "listed" else {}
-        return split_edges(known.graph, share, TEST, self.seed, ratio=RATIO, **listed)
+        return load_split(self.data, self.seed, None, self.protocol)
 
 
 def tasks() -> Iterator[Task]:

@@ -59,7 +59,7 @@ def _baselines(dataset: str, graph: int | None, negatives: str, data_dir: str | 
     """Test AP of what needs no training."""
     from timelike.baselines import evaluate_baselines
 
-    split = load_split(dataset, graph, negatives, False, data_dir)
+    split = load_split(dataset, graph or 0, data_dir, negatives, validated=False)
     scores = evaluate_baselines(split.train, split.test)
     return {name: round(100 * found.average_precision, 2) for name, found in scores.items()}
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from timelike.reproduce.link_prediction import RATIO, TEST, VALID
-from timelike.reproduce.refit import Case, load_split
+from timelike.reproduce.link_prediction import load_split
+from timelike.reproduce.refit import Case
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Options, Report, Result, Task
@@ -69,7 +69,7 @@ def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     from timelike.estimator import SpacetimeEmbedding
 
     data, geometry = about["dataset"], about["geometry"]
-    split = _split(data, about["protocol"], about["split"], data_dir)
+    split = load_split(data, about["split"], data_dir, about["protocol"])
     estimator = SpacetimeEmbedding(geometry, dim=DIM, refit=True, progress=False)
     default = estimator.fit(split.train, valid=split.valid).score(split)
     valid = estimator.embedding_.info["valid_ap"]
@@ -105,15 +105,6 @@ def _best_of_grid(about: dict[str, Any], split: Any) -> dict[str, float]:
     known = split.train.with_edges(split.valid_edges)
     test = evaluate(refit(best, known, split.valid, progress=False), split).average_precision
     return {"tuned": round(100 * test, 2), "tuned_valid": round(100 * best.info["valid_ap"], 2)}
-
-
-def _split(data: str, protocol: str, seed: int, data_dir: str | None) -> Any:
-    from timelike import datasets
-    from timelike.splits import split_edges
-
-    if data.startswith("dream5") and protocol == "uniform":
-        return split_edges(datasets.load(data, data_dir), VALID * (1 - TEST), TEST, seed, ratio=RATIO)
-    return load_split(data, seed, data_dir)
 
 
 def report(results: list[Result], folder: Path) -> Report:

@@ -156,7 +156,7 @@ def sweep_case(
     from timelike.sweeps import sweep
 
     row, honest = case.row, case.protocol == "honest"
-    split = load_split(row.dataset, graph, case.negatives, honest, case.data_dir)
+    split = load_split(row.dataset, graph or 0, case.data_dir, case.negatives, honest)
     kinds: dict[str, Any] = {kind: RATIO}
     config = Config(
         epochs=row.epochs,
@@ -172,16 +172,19 @@ def sweep_case(
 
 
 @functools.cache
-def load_split(dataset: str, graph: int | None, negatives: str, honest: bool, data_dir: str | None) -> Any:
-    """The one split of a graph: 15 % test edges, and 10 % of the others to validate where honest."""
+def load_split(
+    dataset: str, seed: int, data_dir: str | None, negatives: str = "listed", validated: bool = True
+) -> Any:
+    """15 % test edges, and 10 % of the others to validate, by the seed of the split, or of a grown graph.
+
+    The non-edges of DREAM5 are listed ones, or drawn by another protocol.
+    """
     from timelike import datasets
     from timelike.splits import split_edges
 
-    valid = VALID * (1 - TEST) if honest else 0.0
-    if graph is not None:
-        return split_edges(datasets.duplication_divergence(graph), valid, TEST, ratio=RATIO)
+    valid = VALID * (1 - TEST) if validated else 0.0
+    if dataset == "duplication-divergence":
+        return split_edges(datasets.duplication_divergence(seed), valid, TEST, ratio=RATIO)
     data = datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
-    listed: dict[str, Any] = (
-        {"protocol": "listed", "non_edges": data.non_edges} if negatives == "listed" else {}
-    )
-    return split_edges(data.graph, valid, TEST, ratio=RATIO, **listed)
+    listed = data.non_edges if negatives == "listed" else None
+    return split_edges(data.graph, valid, TEST, seed, ratio=RATIO, protocol=negatives, non_edges=listed)

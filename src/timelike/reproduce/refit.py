@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from timelike.reproduce.link_prediction import RATIO, TEST, VALID
+from timelike.reproduce.link_prediction import load_split
 from timelike.reproduce.row import Row
 
 
@@ -104,17 +104,3 @@ def _lanes(case: Case) -> list[Any]:
     )
     settings = portfolio(row.geometry) if found["settings"] == "portfolio" else [found["settings"]]
     return [one_run(model, config, {**one, "seed": seed}) for one in settings for seed in case.seeds]
-
-
-def load_split(dataset: str, seed: int, data_dir: str | None) -> Any:
-    """15 % test edges and a tenth of the others to validate; DREAM5 with listed non-edges."""
-    from timelike import datasets
-    from timelike.splits import split_edges
-
-    valid = VALID * (1 - TEST)
-    if dataset == "duplication-divergence":
-        return split_edges(datasets.duplication_divergence(seed), valid, TEST, ratio=RATIO)
-    data = datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
-    return split_edges(
-        data.graph, valid, TEST, seed, ratio=RATIO, protocol="listed", non_edges=data.non_edges
-    )
