@@ -219,7 +219,7 @@ def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarra
         return np.zeros((0, 2), np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"{argument} has shape {array.shape}; it must be (number of pairs, 2)")
-    return checked_nodes(array, 2**31 - 1 if num_nodes is None else num_nodes, argument)
+    return checked_nodes(array, MOST_NODES if num_nodes is None else num_nodes, argument)
 
 
 def checked_times(times: Any, count: int) -> np.ndarray:

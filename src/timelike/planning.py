@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from timelike.checks import positive_number, show, whole_number
+from timelike.graph import MOST_EDGES, MOST_NODES
 from timelike.machine import memory
 from timelike.many.buckets import usual, with_room
 
@@ -27,8 +28,6 @@ MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
 DENSE = {"dense-adam": 2}
 #: How often the rows of a step are in memory, besides their moments.
 COPIES = 8
-#: Numbers of nodes and edges are words with a sign.
-MOST = 2**31 - 1
 #: Nobody plans for more of anything than this.
 LARGEST = 10**15
 #: Pairs that are drawn together.
@@ -185,7 +184,7 @@ def plan(
     compute = work.examples / where.rate(work.ambient) / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)
-    limits = [name for name in ("nodes", "edges") if getattr(work, name) > MOST]
+    most = {"nodes": MOST_NODES, "edges": MOST_EDGES}
     return {
         **dataclasses.asdict(work),
         "processes": processes,
@@ -199,7 +198,7 @@ def plan(
         "compute_seconds": compute,
         "network_seconds": exchange,
         "seconds": compute + exchange,
-        "beyond_limits": limits,
+        "beyond_limits": [name for name, limit in most.items() if getattr(work, name) > limit],
     }
 
 

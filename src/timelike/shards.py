@@ -22,7 +22,7 @@ import numpy as np
 
 from timelike.checks import show, whole_number
 from timelike.files import read_text, replacing_folder
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 from timelike.names import NameColumn, Names, NumberColumn
 from timelike.parquet_pages import read_table
 from timelike.sorting import sorted_unique
@@ -44,7 +44,7 @@ class EdgeShards:
         head = self.folder / HEAD
         try:
             about = json.loads(read_text(head))
-            self.num_nodes = whole_number("nodes", about["nodes"], 1, 2**31 - 1)
+            self.num_nodes = whole_number("nodes", about["nodes"], 1, MOST_NODES)
             self.counts = [whole_number("edges", x) for x in about["edges"]]
             self.checksum = str(about["checksum"])
         except (KeyError, RecursionError, TypeError, ValueError):

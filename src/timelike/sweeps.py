@@ -23,7 +23,7 @@ from timelike.config import Config
 from timelike.embedding import Embedding
 from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
 from timelike.evaluation import LabelledPairs
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 from timelike.machine import cores
 from timelike.model import Model
 from timelike.negatives import Negatives
@@ -88,7 +88,7 @@ def sweep(
     plan, data = prepare(graph, model, config, valid, test, non_edges)
     settings = runs_of(model, config, {} if grid is None else grid, seeds)
     room = positive_number("memory", memory, finite=False) / _bytes_per_run(graph, model, config)
-    size = max(1, int(min(room, (2**31 - 1) // graph.num_nodes)))
+    size = max(1, int(min(room, MOST_NODES // graph.num_nodes)))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from timelike.checks import positive_number, whole_number
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 
 if TYPE_CHECKING:
     from timelike.model import Model
@@ -46,7 +46,7 @@ def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0
     from timelike.manifolds import Minkowski
     from timelike.model import Model
 
-    nodes, dim = whole_number("nodes", nodes, 2, 2**31 - 1), whole_number("dim", dim, 2)
+    nodes, dim = whole_number("nodes", nodes, 2, MOST_NODES), whole_number("dim", dim, 2)
     model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
     reach = _reach(model)
     side = (nodes * reach.volume / positive_number("degree", degree)) ** (1 / dim)

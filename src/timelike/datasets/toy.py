@@ -5,21 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from timelike.checks import whole_number
-from timelike.graph import DiGraph
-
-#: Nodes, and edges, are numbered with 32 bits.
-MOST = 2**31 - 1
+from timelike.graph import MOST_EDGES, MOST_NODES, DiGraph
 
 
 def cycle(nodes: int = 5) -> DiGraph:
     """0 → 1 → … → n − 1 → 0."""
-    i = np.arange(whole_number("nodes", nodes, 2, MOST))
+    i = np.arange(whole_number("nodes", nodes, 2, MOST_NODES))
     return DiGraph.from_arrays(i, (i + 1) % nodes, nodes)
 
 
 def chain(nodes: int = 10) -> DiGraph:
     """0 → 1 → … → n − 1, without any transitive edge."""
-    i = np.arange(whole_number("nodes", nodes, 1, MOST) - 1)
+    i = np.arange(whole_number("nodes", nodes, 1, MOST_NODES) - 1)
     return DiGraph.from_arrays(i, i + 1, nodes)
 
 
@@ -39,10 +36,10 @@ def tripartite(predecessors: int = 10, successors: int = 10, middle: int = 2) ->
 
     Nodes 0 … middle − 1 are the unlinked ones, then the predecessors, then the successors.
     """
-    mid = np.arange(whole_number("middle", middle, 1, MOST))
-    before = middle + np.arange(whole_number("predecessors", predecessors, 0, MOST))
-    after = middle + predecessors + np.arange(whole_number("successors", successors, 0, MOST))
-    whole_number("middle · (predecessors + successors)", mid.size * (before.size + after.size), 0, MOST)
+    mid = np.arange(whole_number("middle", middle, 1, MOST_NODES))
+    before = middle + np.arange(whole_number("predecessors", predecessors, 0, MOST_NODES))
+    after = middle + predecessors + np.arange(whole_number("successors", successors, 0, MOST_NODES))
+    whole_number("middle · (predecessors + successors)", mid.size * (before.size + after.size), 0, MOST_EDGES)
     into = np.array(np.meshgrid(before, mid)).reshape(2, -1)
     out = np.array(np.meshgrid(mid, after)).reshape(2, -1)
     s, t = np.concatenate([into, out], axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from timelike.checks import show
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 from timelike.io.build import Builder
 from timelike.io.files import File
 from timelike.io.layout import Layout
@@ -59,6 +59,6 @@ def _size(name: str, line: int, words: str) -> tuple[int, int]:
     rows, columns, entries = map(int, numbers)
     if rows != columns:
         raise ValueError(f"{name}, line {line}: the matrix is {rows} × {columns}; it must be square")
-    if rows >= 2**31:
-        raise ValueError(f"{name}, line {line}: {rows:,} nodes; at most {2**31 - 1:,} are possible")
+    if rows > MOST_NODES:
+        raise ValueError(f"{name}, line {line}: {rows:,} nodes; at most {MOST_NODES:,} are possible")
     return rows, entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from timelike.checks import show
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 from timelike.io import text
 from timelike.io.build import Builder
 from timelike.io.files import File
@@ -32,7 +32,7 @@ def _count(path: Path) -> int:
         raise ValueError(f"{path}: there is no such file; it says how many nodes there are")
     with File(path) as file:
         rows = [line.strip() for _, line in file.lines() if line.strip()]
-    good = len(rows) == 1 and len(rows[0]) < 11 and rows[0].isdecimal() and int(rows[0]) < 2**31
+    good = len(rows) == 1 and len(rows[0]) < 11 and rows[0].isdecimal() and int(rows[0]) <= MOST_NODES
     if not good:
         raise ValueError(f"{path}: one number of nodes expected; {len(rows)} lines, first {show(rows[:1])}")
     return int(rows[0])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from timelike.graph import DiGraph
+from timelike.graph import MOST_NODES, DiGraph
 from timelike.io.columns import Columns, pick
 from timelike.io.parquet import BATCH
 from timelike.many.dealing import places
@@ -42,9 +42,9 @@ def own_edges(path: Path, own: Callable[[int], tuple[int, int]], columns: Column
     used = pick(str(path), names, len(names), columns, None)
     table = table.select(*(pl.col(names[i]).alias(end) for i, end in zip(used[:2], "st", strict=True)))
     least, most, missing = _limits(table)
-    if missing or least < 0 or most >= 2**31 - 1:
+    if missing or least < 0 or most >= MOST_NODES:
         wrong = "rows without a node" if missing else f"nodes from {least} to {most}"
-        raise ValueError(f"{path} has {wrong}; it must have numbers from 0 to {2**31 - 2}")
+        raise ValueError(f"{path} has {wrong}; it must have numbers from 0 to {MOST_NODES - 1}")
     first, last = own(most + 1)
     kept: list[np.ndarray] = [np.zeros((2, 0), np.int32)]
     for batch in table.collect_batches(chunk_size=BATCH):
