@@ -16,6 +16,10 @@ from timelike.checks import positive_number, show, whole_number
 LEFT_OUT = 1e-2
 MAX_DRAWS = 16
 
+#: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
+#: enough to stay in the cache.
+PAIRS_PER_BLOCK = 1 << 16
+
 #: Kinds of negatives that may begin at any node.
 ANYWHERE = ("uniform", "source", "listed")
 

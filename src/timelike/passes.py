@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike.calls import in_one_kernel
 from timelike.model import Model
+from timelike.negatives import PAIRS_PER_BLOCK
 from timelike.numerics import SATURATION
 from timelike.optimizers import Learned, Step
 from timelike.plan import Numbers, Plan, in_epoch
@@ -24,10 +25,6 @@ from timelike.sampling import EdgeTable, draw_examples
 from timelike.shuffle import Shuffle
 from timelike.steps import take_fused_step, take_step
 from timelike.tables import first_entries
-
-#: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
-#: enough to stay in the cache.
-PAIRS_PER_BLOCK = 1 << 16
 
 #: A step on at most this many rows is short: it is worth looking up in advance which of them are the
 #: same node; and in an epoch of many such steps, taking two in every turn of the loop.

@@ -17,6 +17,7 @@ from timelike.checks import positive_number, show, whole_number
 from timelike.graph import MOST_EDGES, MOST_NODES
 from timelike.machine import memory
 from timelike.many.buckets import usual, with_room
+from timelike.negatives import PAIRS_PER_BLOCK
 
 #: Bytes of a number that is computed with, and of that of a node or an edge.
 WORD = 4
@@ -30,8 +31,6 @@ DENSE = {"dense-adam": 2}
 COPIES = 8
 #: Nobody plans for more of anything than this.
 LARGEST = 10**15
-#: Pairs that are drawn together.
-PAIRS_PER_BLOCK = 1 << 16
 #: The most processes that are tried.
 MOST_PROCESSES = 1 << 16
 #: GiB of each process, where it is not said.

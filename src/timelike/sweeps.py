@@ -26,8 +26,8 @@ from timelike.evaluation import LabelledPairs
 from timelike.graph import MOST_NODES, DiGraph
 from timelike.machine import cores
 from timelike.model import Model
-from timelike.negatives import Negatives
-from timelike.passes import MANY, PAIRS_PER_BLOCK
+from timelike.negatives import PAIRS_PER_BLOCK, Negatives
+from timelike.passes import MANY
 from timelike.plan import Numbers, Plan
 from timelike.planning import WORD, work_of
 from timelike.preparing import plain_numbers, prepare, settings_of
