@@ -44,14 +44,14 @@ class Demonstration(NamedTuple):
         return {name: [row["test_ap"] for row in run.rows] for name, run in runs.items()}
 
 
-def demonstrate(seeds: int = 5, epochs: int = 120, progress: bool | None = None) -> Demonstration:
+def demonstrate(seeds: int) -> Demonstration:
     """Embed a duplication-divergence graph; 15 % of its edges are held out, 10 % of the rest validate."""
     graph = duplication_divergence(seed=17)
     split = split_edges(graph, valid=0.085, test=0.15)
 
     def run(model: Model) -> Sweep:
-        config, valid, test = Config(epochs=epochs), split.valid, split.test
-        return sweep(split.train, model, config, None, seeds, valid=valid, test=test, progress=progress)
+        config = Config(epochs=120)
+        return sweep(split.train, model, config, seeds=seeds, valid=split.valid, test=split.test)
 
     return Demonstration(graph, split.train, run(SPACETIME), run(BASELINE))
 

@@ -173,7 +173,6 @@ def test_what_is_left_out_is_counted(write):
 def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):
     monkeypatch.setattr("timelike.io.files.BLOCK", 64)
     path = write("".join(f"node{i}\tnode{i + 1}\n" for i in range(100)) + "x\n")
-    monkeypatch.setattr("timelike.io.files.File.blocks.__defaults__", (64,))
     with pytest.raises(ValueError, match="line 101: 1 of 2 fields"):
         read(path)
     graph = read(path, skip_bad_rows=True)

@@ -79,10 +79,10 @@ class File:
         self._ahead = self.read(4096)
         return self._ahead
 
-    def blocks(self, size: int = BLOCK) -> Iterator[tuple[int, bytes]]:
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
         """Pieces of whole lines, each with a line feed at its end, and the number of their first line."""
         line, rest = 1, b""
-        while piece := self.read(size):
+        while piece := self.read(BLOCK):
             if line == 1 and not rest:
                 piece = self._checked_start(piece)
             cut = piece.rfind(b"\n") + 1
