@@ -35,7 +35,7 @@ def rows(file: File) -> int:
     try:
         return pl.scan_parquet(file.path or file.read(), glob=False).select(pl.len()).collect().item()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise ValueError(f"{file.name}: the Parquet file cannot be read: {str(error)[:200]}") from None
+        raise _unreadable(file, error) from None
 
 
 def collect(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.tables import gathered, markdown
+from timelike.reproduce.tables import gathered, markdown, score
 from timelike.reproduce.task import Options, Report, Result, Task
 
 ABOUT = "is-a prediction in the nouns of WordNet from 0 to 50 % of the closure (the paper's WordNet table)"
@@ -113,7 +113,7 @@ def _cell(result: Result | None) -> str:
     if result is None:
         return "–"
     published = result.about["published"]
-    text = f"{result.found['median']:.1f} ± {result.found['spread']:.1f}"
+    text = score(result.found)
     return f"{text} [{published[0]:.1f}]" if published else text
 
 
