@@ -84,7 +84,7 @@ class Evaluate:
             self.model, "there are no baselines, and non-edges that are drawn may be training edges"
         )
         positives, known = self._edges(fitted)
-        pairs = self._pairs(fitted, positives, known)
+        pairs = self._pairs(positives, known)
         trained_on = fitted.trained_on
         valid = None if trained_on is None else trained_on.valid
         found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
@@ -139,7 +139,7 @@ class Evaluate:
         if chosen:
             note(f"{chosen:,} of {len(edges):,} edges chose the model by validation: scores are too good")
 
-    def _pairs(self, fitted: Fitted, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
+    def _pairs(self, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
         from timelike.evaluation import LabelledPairs
         from timelike.protocols import check_listed, draw_non_edges
 
