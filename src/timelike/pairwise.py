@@ -105,13 +105,13 @@ def _quadric(manifold: Quadric, p: Columns, q: Columns) -> Separation:
     w = kappa * _chord(manifold, [b + a for a, b in zip(p, q, strict=True)]) / 2
     far = u < -1
     interval = -kappa * radius**2 * squared_arc(jnp.where(far, w - 2, u), jnp.where(far, w, u + 2))
-    if kappa < 0 and manifold.negatives >= 2:
+    if manifold.has_circle:
         a, b = (once(atan2(-x[1], x[0])) for x in (p, q))
         angle = wrap(b - a, 2 * jnp.pi)
         time = once(sqrt(q[0] ** 2 + q[1] ** 2)) * (angle + 2 * jnp.pi * _turns(manifold.images, p))
     else:
-        axis = 0 if kappa > 0 else 1
-        time = (once(jnp.arcsinh(q[axis])) - once(jnp.arcsinh(p[axis])))[None]
+        a, b = (once(jnp.arcsinh(x[manifold.time_axis])) for x in (p, q))
+        time = (b - a)[None]
     return Separation(interval[None], radius * time)
 
 

@@ -64,7 +64,8 @@ class Quadric(Manifold):
         return self.negatives - 1, self.positives
 
     @property
-    def _has_circle(self) -> bool:
+    def has_circle(self) -> bool:
+        """Whether time is a circle, the angle in the plane of the first two coordinates."""
         return self.kappa < 0 and self.negatives >= 2
 
     @property
@@ -72,7 +73,8 @@ class Quadric(Manifold):
         return self.ambient_dim - 1 if self.kappa > 0 else 0
 
     @property
-    def _time_axis(self) -> int:
+    def time_axis(self) -> int:
+        """The coordinate that tells the time where that is no circle."""
         return 0 if self.kappa > 0 else 1
 
     @property
@@ -134,8 +136,8 @@ class Quadric(Manifold):
         θ_q − θ_p is taken in (−π, π] from sine and cosine of the difference, so it does not depend
         on where eq. 9 cuts the circle: the infinite sum over n is the same, the truncated one nearer.
         """
-        if not self._has_circle:
-            a, b = p[self._time_axis], q[self._time_axis]
+        if not self.has_circle:
+            a, b = p[self.time_axis], q[self.time_axis]
             return (jnp.arcsinh(b) - jnp.arcsinh(a))[None]
         a, b = p[:2], q[:2]
         d = b - a
@@ -225,7 +227,7 @@ class Quadric(Manifold):
         """All coordinates but the normal one; on the circle of time the future lies towards −x₀."""
         if self.kappa > 0:
             return jnp.concatenate([coordinates, jnp.zeros(1, coordinates.dtype)])
-        if self._has_circle:
+        if self.has_circle:
             coordinates = coordinates.at[0].multiply(-1)
         return jnp.concatenate([jnp.zeros(1, coordinates.dtype), coordinates])
 

@@ -77,9 +77,9 @@ def _quadric_view(manifold: Quadric, x: np.ndarray, fit: int | None) -> View:
     if manifold.kappa > 0 and manifold.negatives == 1:
         return _de_sitter_view(x, fit)
     radius = float(manifold.radius)
-    if manifold.kappa < 0 and manifold.negatives > 1:
+    if manifold.has_circle:
         return View(radius * _angle(x), *main_directions(x[:, 2:], fit), period=2 * np.pi * radius)
-    axis = 0 if manifold.kappa > 0 else 1
+    axis = manifold.time_axis
     return View(radius * np.arcsinh(x[:, axis]), *main_directions(x[:, axis + 1 :], fit))
 
 
@@ -124,7 +124,7 @@ def words_for(manifold: Manifold) -> str:
 
 def is_anti_de_sitter(manifold: Manifold) -> bool:
     """Whether this is anti-de Sitter spacetime, of one time."""
-    return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 2
+    return isinstance(manifold, Quadric) and manifold.has_circle and manifold.negatives == 2
 
 
 def _angle(x: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ def half_turn(manifold: Manifold) -> float | None:
     """Half the proper length of the circle of time, where time is one."""
     if isinstance(manifold, Cylinder):
         return float(manifold.circumference) / 2
-    if isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives > 1:
+    if isinstance(manifold, Quadric) and manifold.has_circle:
         return np.pi * float(manifold.radius)
     return None
 
