@@ -9,7 +9,7 @@ import numpy as np
 
 from timelike.embedding import Embedding
 from timelike.plot.scenes import Scene
-from timelike.plot.selection import Selection
+from timelike.plot.selection import ARROWS, Selection
 from timelike.plot.style import (
     COLUMN,
     EDGES,
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Up to so many edges have arrow heads, and up to so many nodes are all named.
-ARROWS, NAMES = 150, 12
+#: Up to so many nodes are all named.
+NAMES = 12
 
 #: The highest picture for its width.
 TALL = 1.3

@@ -10,7 +10,7 @@ import numpy as np
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.scenes import LAYOUTS, Scene, layout_of
-from timelike.plot.selection import Selection, select
+from timelike.plot.selection import ARROWS, Selection, select
 from timelike.plot.style import FUTURE, PAST, which_probability
 from timelike.plot.views import view_of, words_for
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 #: Edges are drawn in so many classes of probability, one colour each.
 CLASSES = 10
-
-#: Up to so many edges have arrow heads.
-ARROWS = 150
 
 #: What a click on a node does: its light cone, or rays of it, replace the shown ones.
 CLICK = """

@@ -22,6 +22,9 @@ LIKELY = 0.1
 #: At most so many are drawn; more would hide each other, and make files that no reader opens.
 NODES, EDGES = 4000, 4000
 
+#: Up to so many edges have arrow heads.
+ARROWS = 150
+
 
 class Selection(NamedTuple):
     """The nodes and edges of a picture.
