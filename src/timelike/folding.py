@@ -198,7 +198,7 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
 def _move(
     model: Model, rule: Any, step: Step, old: Array, carry: tuple, nodes: Array, use: Array, weights: Array
 ) -> tuple:
-    """One step of the new points among `nodes`, as in `engine`; frozen rows are padding to the tables."""
+    """One step of the new points among `nodes`, as in `steps`; frozen rows are padding to the tables."""
     points, state, slots = carry
     mine = (nodes >= old.shape[0])[:, None]
     local = jnp.where(mine[:, 0], nodes - old.shape[0], points.shape[0])

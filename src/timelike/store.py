@@ -34,7 +34,7 @@ from timelike.files import (
     replacing_folder,
     save_tensors,
 )
-from timelike.io.naming import as_names
+from timelike.io.naming import names_from
 from timelike.model import Model
 from timelike.names import NAME_KINDS, plain_names
 from timelike.parquet_pages import read_table
@@ -277,7 +277,7 @@ def _read_names(file: Path, nodes: int) -> Sequence[Hashable] | None:
         if "name" not in table.columns:
             return None
         column = table["name"]
-        names = tuple(_of_kinds(column, table["kind"])) if "kind" in table.columns else as_names(column)
+        names = tuple(_of_kinds(column, table["kind"])) if "kind" in table.columns else names_from(column)
         different = len(set(names)) if isinstance(names, tuple) else column.n_unique()
         if different != nodes or column.null_count():
             raise ValueError("some names are missing or occur twice; every node needs its own name")

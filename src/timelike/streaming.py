@@ -2,7 +2,7 @@
 
 The points, the optimiser's state and the filter of edges (`timelike.bloom`) stay on the device. A thread
 reads the next part and sends it while the steps of this one run; the parts come in another order in every
-epoch, and the edges of a part as in `timelike.engine`. With one part it is the same epoch.
+epoch, and the edges of a part as in `timelike.passes`. With one part it is the same epoch.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def name_texts(names: pl.Series) -> NameTuple | NameColumn:
     return NameTuple(names.to_list()) if len(names) <= SMALL else NameColumn(names)
 
 
-def as_names(column: pl.Series) -> Sequence[Hashable]:
+def names_from(column: pl.Series) -> Sequence[Hashable]:
     """Names of any kind, as they were kept: many texts, or numbers in ascending order, stay a column."""
     import polars as pl
 

@@ -190,7 +190,7 @@ def check_kinds(kinds: Negatives) -> None:
 
 
 def _draws(degrees: np.ndarray, nodes: int, edges: int, kinds: Negatives) -> int:
-    """As `sampling` says for one process, from the out-degrees of every process's nodes."""
+    """As `negatives.draws_for` says for one process, from the out-degrees of every process's nodes."""
     powers = np.arange(1, MAX_DRAWS)
     of_target = [np.sum(degrees / edges * ((degrees + 1) / nodes) ** k) for k in powers]
     *of_target, squares = over_processes([*of_target, np.sum(degrees**2)]).sum(axis=0)
