@@ -4,9 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from embeddings import make, random_graph
+from embeddings import make
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_points import random_graph
 from sklearn.linear_model import LogisticRegression
 
 from timelike import LabelledPairs

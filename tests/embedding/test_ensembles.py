@@ -6,7 +6,8 @@ import json
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from embeddings import make, make_model, probabilities, random_graph, ranked
+from embeddings import make, make_model, probabilities, ranked
+from random_points import random_graph
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl

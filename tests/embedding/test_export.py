@@ -6,7 +6,8 @@ import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
-from embeddings import make, make_model, random_graph
+from embeddings import make, make_model
+from random_points import random_graph
 
 from timelike import DiGraph, export
 from timelike.export import FORMATS

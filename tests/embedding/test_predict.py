@@ -6,9 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from embeddings import SOME_MODELS, make, make_model, probabilities, random_graph, ranked
+from embeddings import SOME_MODELS, make, make_model, probabilities, ranked
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_points import random_graph
 
 from timelike import DiGraph, Embedding, pairwise, predict
 from timelike.likelihoods import TripleFermiDirac

@@ -4,7 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from events import embed, intervals, random_graph
+from events import embed, intervals
+from random_points import random_graph
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import average_precision_score, precision_recall_curve
 

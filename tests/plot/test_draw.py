@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from events import embed, intervals, random_graph
+from events import embed, intervals
+from random_points import random_graph
 
 from timelike import Calibration, DiGraph, plot
 from timelike.manifolds import MANIFOLDS, AntiDeSitter, CylindricalMinkowski, DeSitter, Hyperboloid, Minkowski

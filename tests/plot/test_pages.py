@@ -4,7 +4,8 @@ import json
 import re
 
 import numpy as np
-from events import embed, random_graph
+from events import embed
+from random_points import random_graph
 
 from timelike import plot
 from timelike.manifolds import AntiDeSitter, CylindricalMinkowski, Minkowski
