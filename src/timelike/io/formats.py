@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 
 from timelike.graph import DiGraph
 from timelike.io import graphml, matrix_market, obo, parquet, text
+from timelike.io.build import Builder
 from timelike.io.files import File
 
 
@@ -29,12 +31,24 @@ def _is_parquet(head: bytes) -> bool:
     return head.startswith(b"PAR1")
 
 
+def _to_the_end(collect: Callable[..., None]) -> Callable[..., DiGraph]:
+    """A reader of what is nothing but edges: all of them are collected, and make a graph."""
+
+    @functools.wraps(collect)
+    def read(file: File, builder: Builder, **options: Any) -> DiGraph:
+        collect(file, builder, **options)
+        return builder.finish()
+
+    return read
+
+
+EDGE_LISTS = (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab")
 FORMATS: tuple[Format, ...] = (
-    Format("parquet", (".parquet", ".pq"), _is_parquet, parquet.read),
+    Format("parquet", (".parquet", ".pq"), _is_parquet, _to_the_end(parquet.collect)),
     Format("matrix-market", (".mtx", ".mm"), matrix_market.looks, matrix_market.read),
     Format("graphml", (".graphml",), graphml.looks, graphml.read),
     Format("obo", (".obo",), obo.looks, obo.read),
-    Format("edge-list", (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab"), _never, text.read),
+    Format("edge-list", EDGE_LISTS, _never, _to_the_end(text.collect)),
 )
 
 #: How files begin that look like text and are no edge lists, and what they are.

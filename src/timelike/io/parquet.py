@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from timelike.files import quiet
-from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.files import File
@@ -22,12 +21,6 @@ if TYPE_CHECKING:
 BATCH, LARGE, PARTS = 2**18, 2**20, 8
 
 
-def read(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> DiGraph:
-    """Read the columns that are needed, batch by batch."""
-    collect(file, builder, columns, time)
-    return builder.finish()
-
-
 def rows(file: File) -> int:
     """How many rows a table is said to have."""
     import polars as pl
@@ -39,7 +32,7 @@ def rows(file: File) -> int:
 
 
 def collect(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> None:
-    """Add the edges of a table to what the builder has."""
+    """Add the edges of a table to what the builder has: the columns that are needed, batch by batch."""
     import polars as pl
 
     source = file.path or file.read()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from timelike.checks import show
-from timelike.graph import DiGraph
 from timelike.io.build import Builder
 from timelike.io.columns import Column, Columns
 from timelike.io.files import File
@@ -29,20 +28,6 @@ COMMENTS = ("#", "%")
 SOME = 2**15
 
 
-def read(
-    file: File,
-    builder: Builder,
-    columns: Columns | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    comment: str | Sequence[str] = COMMENTS,
-    time: Column | None = None,
-) -> DiGraph:
-    """Read an edge list; what is not given is guessed from the first lines."""
-    collect(file, builder, columns, delimiter, header, comment, time)
-    return builder.finish()
-
-
 def collect(
     file: File,
     builder: Builder,
@@ -52,7 +37,7 @@ def collect(
     comment: str | Sequence[str] = COMMENTS,
     time: Column | None = None,
 ) -> None:
-    """Add the edges of a list to what the builder has."""
+    """Add the edges of a list to what the builder has; what is not given is guessed from the first lines."""
     comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
     layout: Layout | None = None
     empty = True
