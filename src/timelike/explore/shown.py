@@ -11,8 +11,8 @@ from timelike.embedding import Embedding
 from timelike.explore.colours import Colour, of_graph
 from timelike.graph import DiGraph
 from timelike.likelihoods import FermiDirac
-from timelike.manifolds.quadric import Quadric, is_hyperbolic
-from timelike.plot.views import half_turn, is_anti_de_sitter, view_of, words_for
+from timelike.manifolds.quadric import Quadric, is_anti_de_sitter, is_hyperbolic
+from timelike.plot.views import half_turn, view_of, words_for
 from timelike.replay import Replay
 
 #: Names that come with the page, of the nodes with most edges: the candidates for labels.

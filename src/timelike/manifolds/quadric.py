@@ -264,3 +264,8 @@ def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int
 def is_hyperbolic(manifold: Manifold) -> bool:
     """Whether this is hyperbolic space, of any radius."""
     return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
+
+
+def is_anti_de_sitter(manifold: Manifold) -> bool:
+    """Whether this is anti-de Sitter spacetime, of one time."""
+    return isinstance(manifold, Quadric) and manifold.has_circle and manifold.negatives == 2

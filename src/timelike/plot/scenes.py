@@ -14,12 +14,11 @@ import numpy as np
 from timelike.checks import show
 from timelike.embedding import Embedding
 from timelike.manifolds.base import Manifold
-from timelike.manifolds.quadric import is_hyperbolic
+from timelike.manifolds.quadric import is_anti_de_sitter, is_hyperbolic
 from timelike.plot.selection import Selection
 from timelike.plot.views import (
     View,
     half_turn,
-    is_anti_de_sitter,
     lost_note,
     main_directions,
     view_of,

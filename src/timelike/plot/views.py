@@ -14,7 +14,7 @@ from timelike.export import times
 from timelike.manifolds.base import Manifold
 from timelike.manifolds.cylinder import Cylinder
 from timelike.manifolds.flat import Flat
-from timelike.manifolds.quadric import Quadric
+from timelike.manifolds.quadric import Quadric, is_anti_de_sitter
 
 
 class Space(NamedTuple):
@@ -120,11 +120,6 @@ def words_for(manifold: Manifold) -> str:
         kind = (below if manifold.kappa < 0 else above).get(manifold.negatives)
         return kind or type(manifold).__name__
     return type(manifold).__name__
-
-
-def is_anti_de_sitter(manifold: Manifold) -> bool:
-    """Whether this is anti-de Sitter spacetime, of one time."""
-    return isinstance(manifold, Quadric) and manifold.has_circle and manifold.negatives == 2
 
 
 def _angle(x: np.ndarray) -> np.ndarray:
