@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,13 @@ def positive_number(where: str, value: Any, finite: bool = True) -> float:
     good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not good or not value > 0 or (finite and math.isinf(value)):
         raise ValueError(f"{where} is {show(value)}; it must be a {'finite ' if finite else ''}number > 0")
+    return float(value)
+
+
+def share(where: str, value: float) -> float:
+    """`value` as a `float`, or a `ValueError` if it is no share in [0, 1)."""
+    if not isinstance(value, Real) or not 0 <= value < 1:
+        raise ValueError(f"{where} is {show(value)}; it must be a share in [0, 1)")
     return float(value)
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import validate_data
 
 from timelike.calibration import FEWEST
-from timelike.checks import show
+from timelike.checks import share, show
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.io import read
@@ -40,9 +40,7 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
     if valid is not None:
         pairs, _ = validation_pairs(known, _in_numbers_of(known, read(valid)), protocol, seed)
         return Held(TrainedOn(known, pairs), "")
-    if not 0 <= fraction < 1:
-        raise ValueError(f"valid_fraction is {fraction}; it must be a share in [0, 1)")
-    if fraction * known.num_edges < FEWEST:
+    if share("valid_fraction", fraction) * known.num_edges < FEWEST:
         return Held(TrainedOn(known), "there are too few edges to validate on")
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
         return Held(TrainedOn(known), "there are no non-edges to validate on")

@@ -14,13 +14,12 @@ import dataclasses
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from timelike.checks import instance, show, whole_number
+from timelike.checks import instance, share, show, whole_number
 from timelike.evaluation import LabelledPairs
 from timelike.files import read_tensors, write_tensors
 from timelike.graph import DiGraph, checked_pairs
@@ -171,7 +170,7 @@ def split_edges(
     - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
     """
     instance("graph", graph, DiGraph, READ)
-    shares = {"valid": _share("valid", valid), "test": _share("test", test)}
+    shares = {"valid": share("valid", valid), "test": share("test", test)}
     whole_number("seed", seed)
     if by not in ("edges", "nodes", "time"):
         raise ValueError(f"by is {show(by)}; it must be one of edges, nodes, time")
@@ -209,8 +208,7 @@ def folds(
     instance("graph", graph, DiGraph, READ)
     whole_number("k", k, 2, graph.num_edges)
     whole_number("seed", seed)
-    share = _share("valid", valid)
-    rows = into_folds(graph, k, share, np.random.default_rng([seed, 0]), together)
+    rows = into_folds(graph, k, share("valid", valid), np.random.default_rng([seed, 0]), together)
     return (
         _with_negatives(graph, parts, protocol, ratio, non_edges, [seed, i], f"fold {i + 1} of {k}")
         for i, parts in enumerate(rows)
@@ -261,9 +259,3 @@ def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
         return pairs
     used = DiGraph.from_arrays(taken[:, 0], taken[:, 1], int(pairs.max()) + 1)
     return pairs[~used.has_edges(pairs[:, 0], pairs[:, 1])]
-
-
-def _share(name: str, value: float) -> float:
-    if not isinstance(value, Real) or not 0 <= value < 1:
-        raise ValueError(f"{name} is {show(value)}; it must be a share in [0, 1)")
-    return float(value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.checks import whole_number
+from timelike.checks import share, whole_number
 from timelike.graph import DiGraph
 from timelike.io import parquet
 from timelike.io.build import Builder
@@ -125,13 +125,11 @@ def _held_back(
     parts: Iterator[np.ndarray], edges: int, hold_out: float, seed: int, drawn: list[np.ndarray]
 ) -> Iterator[np.ndarray]:
     """The parts without this share of so many edges, which are drawn and go to `drawn`."""
-    if not 0 <= hold_out < 1:
-        raise ValueError(f"hold_out is {hold_out}; it must be a share in [0, 1)")
-    share = min(hold_out, MOST_HELD_OUT / edges)
+    wanted = min(share("hold_out", hold_out), MOST_HELD_OUT / edges)
     for number, part in enumerate(parts):
-        if not share:
+        if not wanted:
             yield part
             continue
-        out = np.random.default_rng([seed, number]).random(part.shape[1]) < share
+        out = np.random.default_rng([seed, number]).random(part.shape[1]) < wanted
         drawn.append(part[:, out].T)
         yield part[:, ~out]
