@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,13 @@ def share(where: str, value: float) -> float:
     if not isinstance(value, Real) or not 0 <= value < 1:
         raise ValueError(f"{where} is {show(value)}; it must be a share in [0, 1)")
     return float(value)
+
+
+def one_of(where: str, value: Any, known: Iterable[str], note: str = "") -> None:
+    """Raise a `ValueError` unless `value` is one of these names."""
+    names = list(known)
+    if value not in names:
+        raise ValueError(f"{where} is {show(value)}; it must be one of {', '.join(names)}{note}")
 
 
 def instance(where: str, value: Any, kind: type, hint: str) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from timelike.checks import positive_number, whole_number
+from timelike.checks import one_of, positive_number, whole_number
 from timelike.negatives import Negatives
 from timelike.optimizers import DENSE, OPTIMIZERS
 from timelike.plan import Plan
@@ -68,10 +68,7 @@ class Config:
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS), ("tables", STORAGES)):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"Config: {name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}"
-                )
+            one_of(f"Config: {name}", getattr(self, name), allowed)
         if self.tables != "float32" and self.optimizer in DENSE:
             raise ValueError(f"Config: tables is {self.tables!r}; {self.optimizer} takes float32 only")
         listed = isinstance(self.learn, list | tuple) and all(isinstance(name, str) for name in self.learn)

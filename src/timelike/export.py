@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.checks import output_path, show, whole_number
+from timelike.checks import one_of, output_path, whole_number
 from timelike.files import replacing, replacing_folder, write_rows
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
@@ -35,8 +35,7 @@ def export(
     embedding: Embedding, path: str | os.PathLike, format: str, graph: DiGraph | None, edges: int
 ) -> None:
     """Write an embedding in one of `FORMATS`, to a file beside `path` that is then renamed."""
-    if format not in FORMATS:
-        raise ValueError(f"format is {show(format)}; it must be one of {', '.join(FORMATS)}")
+    one_of("format", format, FORMATS)
     path = output_path("path", path)
     if format == "graphml":
         rows = _edges(embedding, graph, whole_number("edges", edges, 0))

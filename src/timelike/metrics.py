@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.checks import show, whole_number
+from timelike.checks import one_of, whole_number
 
 TIES = ("realistic", "optimistic", "pessimistic")
 
@@ -115,8 +115,7 @@ def ranks(positives: np.ndarray, negatives: np.ndarray, ties: str = "realistic")
 
 def resolve_ties(better: np.ndarray, equal: np.ndarray, ties: str) -> np.ndarray:
     """Ranks, from 1, by how many others are better and how many equally good."""
-    if ties not in TIES:
-        raise ValueError(f"ties is {show(ties)}; it must be one of {', '.join(TIES)}")
+    one_of("ties", ties, TIES)
     return 1 + better + {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}[ties] * equal
 
 

@@ -13,7 +13,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from timelike.checks import positive_number, show, whole_number
+from timelike.checks import one_of, positive_number, whole_number
 from timelike.graph import MOST_EDGES, MOST_NODES
 from timelike.machine import memory
 from timelike.many.buckets import usual, with_room
@@ -57,9 +57,7 @@ class Work:
             whole_number(name, getattr(self, name), 1, LARGEST)
         whole_number("negatives", self.negatives, 0, LARGEST)
         for name, known in (("optimizer", MOMENTS), ("tables", KEPT)):
-            if getattr(self, name) not in known:
-                given = show(getattr(self, name))
-                raise ValueError(f"{name} is {given}; it must be one of {', '.join(known)}")
+            one_of(name, getattr(self, name), known)
 
     @property
     def pairs(self) -> int:
@@ -129,8 +127,7 @@ class Device:
         Optimisers that were not measured count as Adam.
         """
         known = devices()
-        if name not in known:
-            raise ValueError(f"device is {show(name)}; it must be one of {', '.join(known)}")
+        one_of("device", name, known)
         rates = known[name].get("alone" if alone else "rates", known[name]["rates"])
         found = rates.get(optimizer, rates["adam"])
         return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in found))

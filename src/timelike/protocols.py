@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.checks import show, whole_number
+from timelike.checks import one_of, whole_number
 from timelike.graph import DiGraph, checked_pairs
 
 #: Draws are repeated at most this often, in batches that grow to this size. A graph with so few
@@ -45,8 +45,7 @@ def draw_non_edges(
 
     `protocol` is a name in `PROTOCOLS`. `listed` non-edges are drawn without replacement.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol is {show(protocol)}; it must be one of {', '.join(PROTOCOLS)}")
+    one_of("protocol", protocol, PROTOCOLS)
     whole_number("ratio", ratio, 1)
     known = checked_pairs(positives, graph.num_nodes, "positives")
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")

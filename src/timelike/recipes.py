@@ -14,7 +14,7 @@ import numpy as np
 
 from timelike._struct import numbers_of
 from timelike.baselines import MODELS
-from timelike.checks import show, whole_number
+from timelike.checks import one_of, show, whole_number
 from timelike.config import Config
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
@@ -142,9 +142,7 @@ def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
     """Raise a `ValueError` unless this is the name of a geometry, or one of `more`."""
-    known = (*more, *MANIFOLDS, *MODELS)
-    if geometry not in known:
-        raise ValueError(f"geometry is {show(geometry)}; it must be one of {', '.join(known)}")
+    one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS))
 
 
 def _baseline(geometry: str, dim: int, likelihood: str | Likelihood | None) -> Model:
@@ -157,10 +155,7 @@ def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihoo
     if isinstance(likelihood, Likelihood):
         return likelihood
     name = likelihood or ("fermi-dirac" if geometry in TIMELESS else "triple-fermi-dirac")
-    if name not in LIKELIHOODS:
-        raise ValueError(
-            f"likelihood is {show(name)}; it must be one of {', '.join(LIKELIHOODS)}, or a Likelihood"
-        )
+    one_of("likelihood", name, LIKELIHOODS, ", or a Likelihood")
     alpha = FADING if geometry in CIRCULAR else 0.03
     tuned = {
         "fermi-dirac": FermiDirac(tau=0.2, r=0.5),

@@ -10,7 +10,7 @@ import numpy as np
 
 from timelike import metrics, predict
 from timelike.calibration import KNEES
-from timelike.checks import show
+from timelike.checks import one_of, show
 from timelike.evaluation import LabelledPairs
 from timelike.likelihoods import Cone
 from timelike.manifolds.flat import Flat
@@ -54,8 +54,7 @@ def choose_score(
     members: int = 1,
 ) -> tuple[str, dict[str, float]]:
     """The score that tells these pairs apart best (the likelihood if none is better), and all that were."""
-    if by not in CHOSEN_BY:
-        raise ValueError(f"by is {show(by)}; it must be one of {', '.join(CHOSEN_BY)}")
+    one_of("by", by, CHOSEN_BY)
     s, t, labels = (np.asarray(x) for x in valid)
     reached = {}
     for name in scores_of(model):

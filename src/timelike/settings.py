@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from timelike._struct import numbers_of, with_numbers
-from timelike.checks import show, whole_number
+from timelike.checks import one_of, show, whole_number
 from timelike.config import Config
 from timelike.files import read_text, replacing
 from timelike.graph import DiGraph
@@ -69,9 +69,8 @@ class Settings:
             "score": (LIKELIHOOD, "best"),
         }
         for name, allowed in known.items():
-            value = getattr(self, name)
-            if value is not None and value not in allowed:
-                raise ValueError(f"{name} is {show(value)}; it must be one of {', '.join(allowed)}")
+            if getattr(self, name) is not None:
+                one_of(name, getattr(self, name), allowed)
         if self.dim is not None:
             whole_number("dim", self.dim, 1)
         for name in self.training:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from timelike.checks import instance, share, show, whole_number
+from timelike.checks import instance, one_of, share, show, whole_number
 from timelike.evaluation import LabelledPairs
 from timelike.files import read_tensors, write_tensors
 from timelike.graph import DiGraph, checked_pairs
@@ -172,8 +172,7 @@ def split_edges(
     instance("graph", graph, DiGraph, READ)
     shares = {"valid": share("valid", valid), "test": share("test", test)}
     whole_number("seed", seed)
-    if by not in ("edges", "nodes", "time"):
-        raise ValueError(f"by is {show(by)}; it must be one of edges, nodes, time")
+    one_of("by", by, ("edges", "nodes", "time"))
     if by == "time" and times is None and graph.times is None:
         raise ValueError(f'by is "time" but {graph} has no times; read(…, time="year") has, or give times')
     in_time = by == "time" or times is not None

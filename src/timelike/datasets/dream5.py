@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from timelike.checks import one_of
 from timelike.datasets.files import Published, locate
 from timelike.graph import DiGraph
 
@@ -71,8 +72,7 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     no name occurs twice. The challenge names more transcription factors than have edges; those
     outside the network are left out of `regulators`.
     """
-    if network not in FILES:
-        raise ValueError(f"network is {network!r}; it must be one of {', '.join(FILES)}")
+    one_of("network", network, FILES)
     gold, genes, factors = (locate(file, data_dir) for file in FILES[network])
     rows = np.array([[int(cell.removeprefix("G")) for cell in line] for line in _lines(gold)])
     names = [name for _, name in _lines(genes)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timelike.checks import whole_number
+from timelike.checks import one_of, whole_number
 from timelike.graph import DiGraph, checked_pairs
 
 SEED_GRAPHS = {
@@ -72,11 +72,9 @@ def _start(start: str | DiGraph | Sequence[tuple[int, int]]) -> DiGraph:
         graph = start
     elif not isinstance(start, str):
         graph = DiGraph.from_arrays(*checked_pairs(start, None, "start").T)
-    elif start in SEED_GRAPHS:
-        graph = DiGraph.from_arrays(*np.array(SEED_GRAPHS[start]).T)
     else:
-        known = ", ".join(SEED_GRAPHS)
-        raise ValueError(f"start is {start!r}; it must be one of {known}, a graph or a list of edges")
+        one_of("start", start, SEED_GRAPHS, ", a graph or a list of edges")
+        graph = DiGraph.from_arrays(*np.array(SEED_GRAPHS[start]).T)
     if graph.num_nodes == 0:
         raise ValueError("start has no node; there is nothing to copy")
     return graph

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from timelike.checks import one_of
 from timelike.graph import DiGraph
 from timelike.io import graphml, matrix_market, obo, parquet, text
 from timelike.io.build import Builder
@@ -67,8 +68,7 @@ def find(file: File, name: str | None = None) -> Format:
     """
     known = {one.name: one for one in FORMATS}
     if name is not None:
-        if name not in known:
-            raise ValueError(f"format is {name!r}; it must be one of {', '.join(known)}")
+        one_of("format", name, known)
         return known[name]
     head = file.head()
     guesses = [one for one in FORMATS if one.looks(head)]

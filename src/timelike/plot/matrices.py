@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.checks import instance
+from timelike.checks import instance, one_of
 from timelike.embedding import Embedding
 from timelike.graph import DiGraph
 from timelike.plot.selection import select
@@ -101,8 +101,7 @@ def sweep_table(
         if name is not None and name not in settings:
             raise ValueError(f"{argument} is {name!r}; the settings of this sweep are {', '.join(settings)}")
     scores = [name for name in ("valid_ap", "test_ap", "best_test_ap", "loss") if name in table]
-    if value not in scores:
-        raise ValueError(f"value is {value!r}; it must be one of {', '.join(scores)}")
+    one_of("value", value, scores)
     down = sorted(set(table[rows])) if rows is not None else [None]
     across = sorted(set(table[columns]))
     cells = _cells(sweep, rows, columns, value, down, across)
