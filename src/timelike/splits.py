@@ -72,8 +72,7 @@ class Split:
     @cached_property
     def graph(self) -> DiGraph:
         """All edges, held-out ones too, without weights."""
-        pairs = np.concatenate([self.train.pairs, self.valid_edges, self.test_edges])
-        return DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], self.train.num_nodes, self.train.names)
+        return self.train.with_edges(np.concatenate([self.valid_edges, self.test_edges]))
 
     @property
     def summary(self) -> dict[str, Any]:
