@@ -8,7 +8,7 @@ from timelike._struct import numbers_of, with_numbers
 from timelike.datasets import cycle
 from timelike.likelihoods import LIKELIHOODS, LawLucas
 from timelike.manifolds import MANIFOLDS
-from timelike.recipes import negatives_like, recipe, variations
+from timelike.recipes import negatives_like, negatives_of, recipe, variations
 from timelike.splits import split_edges
 
 
@@ -27,6 +27,7 @@ def test_a_portfolio_changes_what_there_is(geometry):
     [
         ("uniform", "uniform"),
         ("inner", "inner"),
+        ("outer", "outer"),
         ("corrupt-target", "target"),
         ("corrupt-source", "source"),
         ("degree", "degree"),
@@ -37,7 +38,8 @@ def test_training_draws_non_edges_like_those_of_validation(protocol, kind):
     hubs = rng.integers(0, 20, 600) * rng.integers(1, 3, 600)  # some of the first nodes point to some of all
     edges = np.unique(np.stack([hubs, (300 * rng.random(600) ** 2).astype(int)], axis=1), axis=0)
     split = split_edges(DiGraph.from_arrays(*edges.T, 300), 0.2, 0, protocol=protocol)
-    assert negatives_like(split.valid, split.train).counts == {kind: 4}
+    assert negatives_like(split.valid, split.train) == negatives_of(protocol)
+    assert negatives_of(protocol).counts == {kind: 4}
 
 
 @pytest.mark.parametrize("geometry", MANIFOLDS)

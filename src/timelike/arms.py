@@ -24,6 +24,8 @@ NEGATIVES: tuple[dict[str, Any], ...] = (
     {"inner": 4, "weights": {"inner": 3.0}},
     {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
 )
+#: And where few nodes are pointed to.
+OUTER: dict[str, Any] = {"outer": 4, "weights": {"outer": 3.0}}
 #: Settings are drawn between their value at the start over, and times, this factor.
 FACTORS = {
     **{"learning_rate": 4, "init_scale": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4},
@@ -57,6 +59,7 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     names = candidates(graph.describe())
     geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
     negatives = [dict(start.negatives)] * bool(start.negatives)
+    negatives += [OUTER] * (start.protocol == "outer")
     negatives += [kinds for kinds in NEGATIVES if kinds not in negatives]
     arms = []
     for i, geometry in enumerate(geometries):

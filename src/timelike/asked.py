@@ -9,15 +9,38 @@ from timelike import auto
 from timelike._struct import numbers_of
 from timelike.checks import whole_number
 from timelike.config import Config
-from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
-from timelike.recipes import SWEPT_OF_CONFIG, any_negatives, negatives_like, shortened, variations
-from timelike.settings import as_settings
+from timelike.negatives import Negatives
+from timelike.protocols import suited as suited_protocol
+from timelike.recipes import (
+    SWEPT_OF_CONFIG,
+    any_negatives,
+    negatives_like,
+    negatives_of,
+    shortened,
+    variations,
+)
+from timelike.settings import Settings, as_settings
+from timelike.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
+
+
+def protocol_of(settings: Settings, negatives: int | Negatives | None, graph: DiGraph) -> str:
+    """What validation edges are told from, and so the kind of negatives, unless these are given."""
+    if settings.protocol is not None:
+        return settings.protocol
+    return suited_protocol(graph) if negatives is None and not settings.negatives else "uniform"
+
+
+def negatives_for(data: TrainedOn, protocol: str | None) -> Negatives | None:
+    """Negatives like the non-edges of validation, drawn by a protocol or given; None: there are none."""
+    if data.valid is None:
+        return None
+    return (protocol and negatives_of(protocol)) or negatives_like(data.valid, data.graph)
 
 
 def geometries_of(
@@ -38,16 +61,19 @@ def geometries_of(
 
 
 def recipe_of(
-    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, valid: LabelledPairs | None = None
+    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, suited: Negatives | None = None
 ) -> tuple[Model, Config]:
-    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it."""
+    """The recipe for a geometry, changed by the settings of an estimator and by what was given to it.
+
+    `suited` are the negatives to draw unless those say otherwise.
+    """
     settings = as_settings(estimator.settings)
     model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
     epochs, kinds = estimator.epochs, estimator.negatives
     config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
     kinds = any_negatives(kinds) if isinstance(kinds, int) else kinds
-    if kinds is None and not settings.negatives and valid is not None:
-        kinds = negatives_like(valid, graph)
+    if kinds is None and not settings.negatives:
+        kinds = suited
     given: dict[str, Any] = {
         "batch_size": estimator.batch_size,
         "learning_rate": estimator.learning_rate,

@@ -19,7 +19,7 @@ from timelike.evaluation import LabelledPairs, learned_since
 from timelike.graph import DiGraph, checked_nodes, is_one, node_numbers
 from timelike.model import Model
 from timelike.names import as_names
-from timelike.negatives import ANYWHERE
+from timelike.negatives import seen
 from timelike.predictions import Neighbour, Predictions
 from timelike.trained_on import TrainedOn
 
@@ -118,7 +118,7 @@ class Embedding:
         return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
 
     def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
-        """The k likeliest edges out of a node, best first; not those of the graph `exclude`."""
+        """The k likeliest edges out of a node, best first; not those of `exclude`, nor any to `strangers`."""
         return likeliest.of_node(self, node, k, exclude)
 
     def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
@@ -135,8 +135,8 @@ class Embedding:
         """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
 
         With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name the
-        nodes that edges may leave and enter, such as the regulators of a gene network; None: any, but
-        `strangers` as sources.
+        nodes that edges may leave and enter, such as the regulators of a gene network; None: any but
+        `strangers`.
         """
         return likeliest.of_all(self, k, exclude, sources, targets)
 
@@ -147,16 +147,18 @@ class Embedding:
         """
         return likeliest.nearest(self, node, k)
 
-    def strangers(self, known: DiGraph | None) -> np.ndarray:
+    def strangers(self, known: DiGraph | None, incoming: bool = False) -> np.ndarray:
         """Nodes of which training has not seen what they point to: no edge in `known`, nor a non-edge.
 
         There are none, unless all non-edges were drawn from nodes with edges, as to learn
         which genes a regulator regulates. What such a model says of edges from other nodes is a guess.
+        The same of what points to them, if `incoming`.
         """
         drawn = self.info.get("config", {}).get("negatives", {})
-        if known is None or not drawn or any(drawn.get(kind) for kind in ANYWHERE):
+        if known is None or not drawn or seen(drawn, incoming):
             return np.zeros(0, np.int64)
-        return np.flatnonzero(np.diff(known.row_starts) == 0)
+        ends = known.targets if incoming else known.sources
+        return np.flatnonzero(np.bincount(ends, minlength=known.num_nodes) == 0)
 
     def calibrated(self, valid: LabelledPairs, ratio: float | None = None) -> Embedding:
         """The same embedding with probabilities calibrated on validation pairs (Platt scaling).

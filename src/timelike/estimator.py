@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from timelike import auto, metrics, store
-from timelike.asked import geometries_of, recipe_of, variations_of
+from timelike.asked import geometries_of, negatives_for, protocol_of, recipe_of, variations_of
 from timelike.checkpoint import Checkpointing
 from timelike.checks import whole_number
 from timelike.config import Config
@@ -60,7 +60,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     its settings with the seeds after its own. From 2 on predictions have a spread
     valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
                     the seed and the geometry and to calibrate the probabilities; none if that were fewer
-                    than ten edges
+                    than ten edges. They are told from non-edges of the kind that suits the graph
+                    (`protocols.suited`), or that the settings say; from any pairs if `negatives` are given
     refit           whether to train again in the end, with the validation edges, for as many epochs as they
                     chose; None: if they were held out here, and the graph is not large
     calibrate       whether to calibrate
@@ -128,10 +129,11 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         settings = as_settings(self.settings)
         self.trained_on_: TrainedOn | None
         known = read_graph(graph, self)
-        self.trained_on_, unvalidated = hold_out(
-            known, valid, self.valid_fraction, self.seed, settings.protocol
-        )
-        recipe = partial(recipe_of, self, graph=self.graph_, valid=self.valid_)
+        protocol = protocol_of(settings, self.negatives, known)
+        self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed, protocol)
+        drawn = None if isinstance(valid, LabelledPairs) else protocol
+        suited = negatives_for(self.trained_on_, drawn)
+        recipe = partial(recipe_of, self, graph=self.graph_, suited=suited)
         names, why = geometries_of(self, recipe, unvalidated)
         task = auto.Task(
             self.graph_, self.valid_, partial(variations_of, self), self.seeds, self.checkpoint, self.progress
@@ -148,6 +150,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if self.valid_ is not None and (by_itself if self.refit is None else self.refit):
             embedding = self._refitted(embedding, known, task)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
+        if self.valid_ is not None and drawn is not None:
+            about["protocol"] = drawn
         self.embedding_ = dataclasses.replace(embedding, info={**embedding.info, **about})
         return self
 

@@ -28,6 +28,7 @@ from timelike.shuffle import at
         "weights",
         "words",
         "inner",
+        "outer",
         "places",
         "listed_sources",
         "listed_targets",
@@ -47,6 +48,7 @@ class FilteredEdges:
     weights: Array
     words: Words
     inner: Int[Array, "inner"]
+    outer: Int[Array, "outer"]
     places: Places
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
@@ -62,6 +64,7 @@ class FilteredEdges:
             weights=table.weights,
             words=add_members(no_members(table.num_edges), table.sources, table.targets),
             inner=table.inner,
+            outer=table.outer,
             places=Places.for_steps(degrees_of(graph), rows_at_once),
             listed_sources=table.listed_sources,
             listed_targets=table.listed_targets,

@@ -29,7 +29,7 @@ class Held(NamedTuple):
     unvalidated: str
 
 
-def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: str = "uniform") -> Held:
+def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: str) -> Held:
     """Validation pairs as given, or a share of the edges with non-edges, if that makes enough of them.
 
     `valid` are `LabelledPairs`, edges (to which non-edges are drawn), or None: hold out a `fraction`, of

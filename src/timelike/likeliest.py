@@ -25,7 +25,7 @@ def of_node(
     if known is not None:
         ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
         without = np.append(ends[1][ends[0] == number], number)
-        without = np.append(without, embedding.strangers(known)) if incoming else without
+        without = np.append(without, embedding.strangers(known, not incoming))
     best, scores = predict.best_of_node(embedding.ranker, embedding.columns, number, k, without, incoming)
     here = np.full(best.size, number)
     sources, targets = (best, here) if incoming else (here, best)
@@ -43,8 +43,9 @@ def of_all(
     k = whole_number("k", k, 1)
     ends = [None if given is None else _numbers(embedding, list(given)) for given in (sources, targets)]
     known = _known(embedding, exclude)
-    if sources is None and len(strangers := embedding.strangers(known)):
-        ends[0] = np.delete(np.arange(len(embedding.points)), strangers)
+    for incoming, end in enumerate(ends):
+        if end is None and len(strangers := embedding.strangers(known, bool(incoming))):
+            ends[incoming] = np.delete(np.arange(len(embedding.points)), strangers)
     found = predict.best_pairs(embedding.ranker, embedding.columns, k, known, *ends)
     return _predictions(embedding, *found)
 

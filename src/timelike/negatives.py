@@ -20,11 +20,8 @@ MAX_DRAWS = 16
 #: enough to stay in the cache.
 PAIRS_PER_BLOCK = 1 << 16
 
-#: Kinds of negatives that may begin at any node.
-ANYWHERE = ("uniform", "source", "listed")
-
-#: Where the source and the target of a candidate come from: its own edge, any node, a random edge,
-#: or the nodes that edges leave.
+#: Where the source and the target of a candidate come from: its own edge, any node, a random edge, the nodes
+#: that edges leave, or those that they enter.
 ENDS = {
     "uniform": ("any", "any"),
     "target": ("own", "any"),
@@ -34,6 +31,7 @@ ENDS = {
     "inner": ("inner", "any"),
     "hub_source": ("edge", "own"),
     "inner_source": ("inner", "own"),
+    "outer": ("any", "outer"),
 }
 
 
@@ -45,8 +43,8 @@ class Negatives:
     with t (take some of both to corrupt either side); `degree`: the source of one random edge
     with the target of another, so hubs come often; `hub`: the source of a random edge with any node;
     `inner`: a node that has edges to others, with any node; `hub_source`, `inner_source`: such
-    sources with t; `reversed`: t → s; `listed`: drawn from the non-edges that were given. Pairs that
-    are training edges, or a node with itself, are drawn again.
+    sources with t; `outer`: any node with one that edges enter; `reversed`: t → s; `listed`: drawn from
+    the non-edges that were given. Pairs that are training edges, or a node with itself, are drawn again.
 
     `weights` says how much one negative of a kind counts in the loss, where that is not 1:
     Negatives(target=2, source=2, weights={"target": 2.5}).
@@ -62,6 +60,7 @@ class Negatives:
     inner: int = 0
     hub_source: int = 0
     inner_source: int = 0
+    outer: int = 0
     weights: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -102,6 +101,12 @@ class Negatives:
         return any(end in ENDS.get(kind, ()) for kind in self.counts)
 
 
+def seen(drawn: Mapping[str, Any], incoming: bool) -> bool:
+    """Whether non-edges of such kinds, name → how many, may leave any node, or enter any if `incoming`."""
+    anywhere = [kind for kind, ends in ENDS.items() if ends[incoming] == "any"]
+    return any(drawn.get(kind) for kind in ("listed", *anywhere))
+
+
 def draws_for(
     nodes: int,
     degrees: np.ndarray,
@@ -118,9 +123,9 @@ def draws_for(
     leaving, entering = (x.astype(float) for x in degrees)
     m = max(float(leaving.sum()), 1.0)
     each = m / max(len(s), 1)  # so many stand for one of the sample
-    inner = leaving > 0
-    sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner / max(int(inner.sum()), 1)}
-    targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m}
+    inner, outer = ((degree > 0) / max(np.count_nonzero(degree), 1) for degree in (leaving, entering))
+    sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner}
+    targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m, "outer": outer}
     # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
     hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0), (listed, 1.0)]
     for kind in kinds.counts:

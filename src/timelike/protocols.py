@@ -18,6 +18,9 @@ from timelike.graph import DiGraph, checked_pairs
 #: non-edges that they are not found by then has too few for an evaluation.
 MAX_ROUNDS, MAX_BATCH = 100, 1 << 20
 
+#: If so few of the nodes are one end of all edges, who they are is most of what random pairs teach.
+FEW = 0.3
+
 #: One end is replaced at random so often; ends that are still linked to every draw are hubs, for
 #: which what is left is listed.
 REDRAWS = 16
@@ -79,14 +82,12 @@ def degree_matched(ask: Request) -> np.ndarray:
 
 def inner(ask: Request) -> np.ndarray:
     """A node that has edges to others, each as often, with any node: a regulator and a gene."""
-    graph = ask.graph
-    sources = np.unique(graph.sources)
+    return _of_sources("inner", ask)
 
-    def propose(count: int) -> np.ndarray:
-        chosen = ask.rng.choice(sources, count)
-        return np.stack([chosen, ask.rng.integers(0, graph.num_nodes, count, dtype=np.int32)], axis=1)
 
-    return _draw_again("inner", ask, len(sources) * (graph.num_nodes - 1), propose)
+def outer(ask: Request) -> np.ndarray:
+    """Any node with one that others have edges to, each as often: a gene and a regulator."""
+    return _of_sources("outer", _turned(ask))[:, ::-1]
 
 
 def corrupt_target(ask: Request) -> np.ndarray:
@@ -96,10 +97,7 @@ def corrupt_target(ask: Request) -> np.ndarray:
 
 def corrupt_source(ask: Request) -> np.ndarray:
     """The edge with another source."""
-    graph = ask.graph
-    turned = DiGraph.from_arrays(graph.targets, graph.sources, graph.num_nodes, graph.names)
-    ask = ask._replace(graph=turned, positives=ask.positives[:, ::-1])
-    return _replace_targets("corrupt-source", "is pointed to by", ask)[:, ::-1]
+    return _replace_targets("corrupt-source", "is pointed to by", _turned(ask))[:, ::-1]
 
 
 def reversed_edges(ask: Request) -> np.ndarray:
@@ -131,11 +129,25 @@ PROTOCOLS: dict[str, Callable[[Request], np.ndarray]] = {
     "uniform": uniform,
     "listed": listed_non_edges,
     "inner": inner,
+    "outer": outer,
     "corrupt-target": corrupt_target,
     "corrupt-source": corrupt_source,
     "reversed": reversed_edges,
     "degree": degree_matched,
 }
+
+
+def suited(graph: DiGraph) -> str:
+    """The protocol that asks what is worth knowing of a graph: who is linked to whom.
+
+    Where few nodes have edges to others, a model that knows these few tells edges from `uniform` non-edges,
+    and what it says is likely is none. There it is asked which nodes each of them points to; where few
+    nodes are pointed to, which nodes point to each of them.
+    """
+    most = FEW * graph.num_nodes
+    if np.count_nonzero(np.diff(graph.row_starts)) <= most:
+        return "inner"
+    return "outer" if len(np.unique(graph.targets)) <= most else "uniform"
 
 
 def check_listed(graph: DiGraph, non_edges: np.ndarray) -> np.ndarray:
@@ -162,6 +174,24 @@ def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np
         batch = max(batch, min(2 * batch, MAX_BATCH))
     few = "too few" if rounds else "no"
     raise ValueError(f"{name}: {graph} has {few} non-edges to draw; use another protocol")
+
+
+def _turned(ask: Request) -> Request:
+    """The same of the graph whose edges go the other way; so does what comes of it."""
+    graph = ask.graph
+    turned = DiGraph.from_arrays(graph.targets, graph.sources, graph.num_nodes, graph.names)
+    return ask._replace(graph=turned, positives=ask.positives[:, ::-1])
+
+
+def _of_sources(name: str, ask: Request) -> np.ndarray:
+    graph = ask.graph
+    sources = np.unique(graph.sources)
+
+    def propose(count: int) -> np.ndarray:
+        chosen = ask.rng.choice(sources, count)
+        return np.stack([chosen, ask.rng.integers(0, graph.num_nodes, count, dtype=np.int32)], axis=1)
+
+    return _draw_again(name, ask, len(sources) * (graph.num_nodes - 1), propose)
 
 
 def _replace_targets(name: str, says: str, ask: Request) -> np.ndarray:

@@ -46,8 +46,13 @@ BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
 SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
 #: What `variations` may change besides the numbers of the model.
 SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")
+#: Protocols, and the kinds of negatives that are drawn like their non-edges.
+KINDS = {
+    **{"uniform": "uniform", "inner": "inner", "outer": "outer", "degree": "degree"},
+    **{"corrupt-target": "target", "corrupt-source": "source"},
+}
 #: How much a negative counts, where that is not 1: regulators are few, so a non-edge of one says more.
-KIND_WEIGHTS = {"inner": {"inner": 3.0}}
+KIND_WEIGHTS = {"inner": {"inner": 3.0}, "outer": {"outer": 3.0}}
 
 
 def recipe(
@@ -107,12 +112,21 @@ def any_negatives(count: int) -> Negatives:
     return Negatives(uniform=whole_number("negatives", count, 1, note=why))
 
 
+def negatives_of(protocol: str) -> Negatives | None:
+    """Four negatives to an edge, drawn as a protocol draws non-edges; None: there is no such kind.
+
+    What a model is asked to tell apart it should have learned to tell apart: on DREAM5, listed non-edges are
+    of regulators, and nothing else costs more.
+    """
+    kind = KINDS.get(protocol)
+    return None if kind is None else Negatives(**{kind: 4}, weights=KIND_WEIGHTS.get(kind, {}))
+
+
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
-    """Four negatives to an edge of the kind that validation's non-edges most likely are.
+    """Those of the kind that validation's non-edges most likely are, where nobody says how they were drawn.
 
     Their sources may be any nodes, nodes that have edges to others, or these as often as they have edges;
-    their targets any nodes, or as often as edges enter them. What a model is asked to tell apart it should
-    have learned to tell apart: on DREAM5, listed non-edges are of regulators, and nothing else costs more.
+    their targets the same, with edges from others.
     """
     sources, targets = valid.negatives.T
     if not len(sources):
@@ -124,6 +138,7 @@ def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
         for kind, of_source, of_target in (
             ("uniform", leaving >= 0, entering >= 0),
             ("inner", leaving > 0, entering >= 0),
+            ("outer", leaving >= 0, entering > 0),
             ("target", leaving, entering >= 0),
             ("source", leaving >= 0, entering),
             ("inner_source", leaving > 0, entering),

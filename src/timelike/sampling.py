@@ -35,6 +35,7 @@ FEW_DRAWS = 4
         "weights",
         "row_starts",
         "inner",
+        "outer",
         "listed_sources",
         "listed_targets",
         "places",
@@ -45,8 +46,8 @@ FEW_DRAWS = 4
 class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
-    `weights` is empty for an unweighted graph, `inner` holds the nodes with edges that leave them, if
-    some kind of negative asks for them; `places` is for `hubs.sum_by_node`; `halvings` bounds the binary
+    `weights` is empty for an unweighted graph, `inner` and `outer` hold the nodes that edges leave and enter,
+    if some kind of negative asks for them; `places` is for `hubs.sum_by_node`; `halvings` bounds the binary
     search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
 
@@ -55,6 +56,7 @@ class EdgeTable:
     weights: Array
     row_starts: Int[Array, "nodes_plus_1"]
     inner: Int[Array, "inner"]
+    outer: Int[Array, "outer"]
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Places
@@ -78,13 +80,12 @@ class EdgeTable:
         degrees, kinds = degrees_of(graph), kinds or Negatives()
         taken = share_taken(graph, listed) if kinds.listed else 0.0
         longest = int(np.max(degrees[0], initial=0))
-        inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
             weights=jnp.asarray(weights),
             row_starts=jnp.asarray(graph.row_starts),
-            inner=jnp.asarray(inner, jnp.int32),
+            **linked(degrees, kinds),
             listed_sources=jnp.asarray(listed[:, 0]),
             listed_targets=jnp.asarray(listed[:, 1]),
             places=Places.for_every_node(degrees) if by_node else Places.none(),
@@ -127,6 +128,15 @@ class EdgeTable:
 def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
     """How many edges leave every node, and how many enter it."""
     return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
+
+
+def linked(degrees: Int[np.ndarray, "2 nodes"], kinds: Negatives) -> dict[str, Int[Array, "linked"]]:
+    """The nodes that edges leave (`inner`) and enter (`outer`), where these kinds draw from them."""
+    ends = {"inner": degrees[0], "outer": degrees[1]}
+    return {
+        end: jnp.asarray(np.flatnonzero(degree) if kinds.draws_from(end) else np.zeros(0), jnp.int32)
+        for end, degree in ends.items()
+    }
 
 
 def share_taken(graph: Any, non_edges: np.ndarray) -> float:
@@ -239,4 +249,5 @@ def _end(
         return table.below(key, own.shape, table.num_nodes)
     if end == "edge":
         return table.edges(table.asking(asked, table.below(key, own.shape, table.num_edges)))[side]
-    return at(table.inner, table.below(key, own.shape, table.inner.shape[0]))
+    nodes = table.inner if end == "inner" else table.outer
+    return at(nodes, table.below(key, own.shape, nodes.shape[0]))

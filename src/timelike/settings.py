@@ -42,7 +42,8 @@ class Settings:
 
     geometry, likelihood  by name
     dim                   dimensions, time included
-    protocol              what validation edges are told from, a name in `protocols.PROTOCOLS`
+    protocol              what validation edges are told from, a name in `protocols.PROTOCOLS`; None: what
+                          suits the graph, or any two nodes (`uniform`) where negatives are given
     score                 what pairs are ranked by: the "likelihood", or the "best" of `scoring.scores_of`
     numbers               of the model: tau1, alpha, circumference, …
     negatives             what `Negatives` takes: {"target": 2, "weights": {"target": 3.0}}
@@ -53,7 +54,7 @@ class Settings:
     geometry: str | None = None
     likelihood: str | None = None
     dim: int | None = None
-    protocol: str = "uniform"
+    protocol: str | None = None
     score: str = "likelihood"
     about: str = ""
     numbers: Mapping[str, float] = dataclasses.field(default_factory=dict)

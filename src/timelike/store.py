@@ -228,7 +228,7 @@ def _read_head(file: Path) -> dict[str, Any]:
 def _info(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f'"info" is {show(value)}; it must hold what is known of the training')
-    for name in ("geometry", "reason", "calibration", "selected_by"):
+    for name in ("geometry", "reason", "calibration", "selected_by", "protocol"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
     whole_number('"info": best_epoch', value.get("best_epoch", 0))

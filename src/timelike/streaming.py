@@ -26,7 +26,7 @@ from timelike.hubs import Places
 from timelike.negatives import draws_for
 from timelike.passes import Carry, Tally, sweep_edges
 from timelike.plan import Numbers, Plan
-from timelike.sampling import share_taken
+from timelike.sampling import linked, share_taken
 from timelike.shards import EdgeShards
 
 #: Non-edges to validate on are drawn at most this often.
@@ -77,7 +77,6 @@ class Stream:
         """What all parts share, the filter of all edges among it."""
         plan, shards = self.plan, self.shards
         degrees, kinds = shards.degrees, plan.negatives
-        inner = np.flatnonzero(degrees[0]) if kinds.draws_from("inner") else np.zeros(0)
         listed = np.zeros((0, 2)) if non_edges is None else np.asarray(non_edges)
         taken = share_taken(shards, listed) if kinds.listed else 0.0
         sample = shards.part(0)[:, : 1 << 24]
@@ -86,7 +85,7 @@ class Stream:
             words = add_members(words, *self._load(number)[0].T)
         return {
             "words": words,
-            "inner": jnp.asarray(inner, jnp.int32),
+            **linked(degrees, kinds),
             "places": Places.for_every_node(degrees)
             if plan.dense
             else Places.for_steps(degrees, plan.rows(self._length) if plan.fused else 0),

@@ -22,6 +22,7 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike.arms import Arm, arms_around, centre_of, draw, in_arm, with_drawn
+from timelike.asked import protocol_of
 from timelike.checks import positive_number, whole_number
 from timelike.config import Config
 from timelike.embedding import Embedding
@@ -99,7 +100,8 @@ def tune(
     """Search for settings for about `budget` minutes, or until `trials` have been drawn; keep the best.
 
     `start` are settings, a file with some or the name of a preset: what to begin with and to search around.
-    `protocol` says what validation edges are told from, if not the start: ask as you will ask the model.
+    `protocol` says what validation edges are told from, if not the start or what suits the graph: ask as you
+    will ask the model.
     `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; give training edges only, nothing else is
     looked at. `journal` names a file in which finished steps are kept; a search with the same arguments goes
     on after them. `seeds` are those of the finals. With `trials` the result is a function of the seed; with a
@@ -109,10 +111,11 @@ def tune(
     whole_number("seeds", seeds, 3)
     if trials is not None:
         whole_number("trials", trials, 1)
-    base = as_settings(start)
+    base, known = as_settings(start), read(graph)
     dim = next(x for x in (dim, base.dim, 10) if x is not None)
-    base = dataclasses.replace(base, dim=dim, protocol=protocol or base.protocol)
-    held, missing = hold_out(read(graph), valid, valid_fraction, seed, base.protocol)
+    protocol = protocol or protocol_of(base, None, known)
+    base = dataclasses.replace(base, dim=dim, protocol=protocol)
+    held, missing = hold_out(known, valid, valid_fraction, seed, protocol)
     if missing:
         raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")
     search = _Search(base, held, journal, seed, progress)

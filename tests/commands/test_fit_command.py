@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from small_files import BRIEF, QUICK, name
 
-from timelike import Embedding, store
+from timelike import Config, Embedding, store
 from timelike.commands.fitted import question
 from timelike.commands.reading import GraphOptions, find_nodes
 from timelike.replay import Replay
@@ -103,14 +103,36 @@ def test_nobody_is_told_to_compare_all_pairs_of_many_nodes():
     assert [question("model", nodes).split()[3] for nodes in (30_000, 30_001)] == ["--all", "--source"]
 
 
-def test_a_graph_of_few_sources_is_asked_about(run, tmp_path):
-    """In which random pairs are no edges mostly because of where they begin."""
-    (tmp_path / "star.tsv").write_text("".join(f"hub{i % 3}\tleaf{i}\n" for i in range(120)))
-    arguments = ("fit", tmp_path / "star.tsv", "--out", tmp_path / "model", *QUICK)
-    for options, said in (((), True), (("--preset", "regulatory"), False)):
-        code, _, err = run(*arguments, *options)
-        assert (code, "3 of 123 nodes have edges to others: --preset regulatory" in err) == (0, said)
-    assert "have edges to others" not in run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK)[2]
+@pytest.mark.parametrize(
+    ("line", "kind", "said"),
+    [
+        ("hub{h}\tleaf{i}\n", "inner", "3 of 123 nodes have edges to others: learned is which nodes each of"),
+        ("leaf{i}\thub{h}\n", "outer", "3 of 123 nodes have edges from others: learned is which nodes point"),
+    ],
+)
+def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kind, said):
+    """Where random pairs are no edges mostly because of where they begin, or end, other pairs are drawn."""
+    file, model = tmp_path / "star.tsv", tmp_path / "model"
+    file.write_text("".join(line.format(h=i % 3, i=i) for i in range(120)))
+    general = ({"uniform": 4}, "uniform", False)
+    for options, (drawn, protocol, noted) in {
+        (): ({kind: 4}, kind, True),
+        ("--negatives", "4"): general,
+        ("--preset", "general"): general,
+    }.items():
+        code, _, err = run("fit", file, "--out", model, *QUICK, *options)
+        assert (code, said in err) == (0, noted)
+        info = Embedding.load(model).info
+        assert Config.from_dict(info["config"]).negatives.counts == drawn
+        assert info["protocol"] == protocol
+        (tmp_path / "one.tsv").write_text("hub0\tleaf1\n")
+        found = json.loads(run("evaluate", model, "--edges", tmp_path / "one.tsv", "--json").out)
+        assert found["protocol"] == protocol  # as it was validated
+
+
+def test_any_pairs_are_asked_about_in_other_graphs(run, tmp_path):
+    assert "learned is" not in run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK).err
+    assert Embedding.load(tmp_path / "model").info["protocol"] == "uniform"
 
 
 def test_standard_input_and_columns(fit, monkeypatch, files):

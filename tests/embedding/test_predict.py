@@ -71,6 +71,16 @@ def test_nodes_that_training_never_saw_as_sources_are_not_proposed():
     assert found.top_edges(60, graph) == plain.top_edges(60, graph)
 
 
+def test_nodes_that_training_never_saw_as_targets_are_not_proposed():
+    graph = DiGraph.from_arrays(np.arange(6, 36), np.repeat(np.arange(6), 5), 40)
+    found = dataclasses.replace(make(nodes=40), info={"config": {"negatives": {"outer": 4, "reversed": 1}}})
+    assert not len(found.strangers(graph))
+    assert found.strangers(graph, incoming=True).tolist() == list(range(6, 40))
+    assert {x.target for x in found.top_targets(30, 10, graph)} == {0, 1, 2, 3, 5}
+    assert {x.target for x in found.top_edges(60, graph)} <= set(range(6))
+    assert {x.target for x in found.top_edges(60, graph, targets=[7])} == {7}  # as asked for
+
+
 @pytest.mark.parametrize(
     "manifold",
     [Flat(2, 3), Minkowski(1), Cylinder(Flat(0, 1), 2.0, 0), PseudoHyperboloid(3, 2, 0.7), Sphere(2)],

@@ -71,6 +71,7 @@ def test_frequencies():
     weights = {
         "uniform": free * 1.0,
         "inner": free * (leaving > 0)[:, None],
+        "outer": free * (entering > 0),
         "degree": free * np.outer(leaving, entering),
         "corrupt-target": free * (leaving / np.maximum(free.sum(axis=1), 1))[:, None],
         "corrupt-source": free * (entering / np.maximum(free.sum(axis=0), 1)),

@@ -42,6 +42,7 @@ COLUMNS = {
     "inner": slice(32, 37),
     "hub_source": slice(37, 42),
     "inner_source": slice(42, 47),
+    "outer": slice(47, 52),
 }
 
 _compiled = jax.jit(draw_examples, static_argnums=2)
@@ -185,6 +186,11 @@ def test_sources_of_edges_by_degree_or_evenly(kind):
     assert_distributed(used(f"{kind}_source", t), np.outer(chances, np.arange(8) == 2) * ALLOWED)
 
 
+def test_targets_of_edges_evenly():
+    entering = adjacency(GRAPH).sum(0)
+    assert_distributed(used("outer"), np.outer(np.ones(8), entering > 0) * ALLOWED)
+
+
 def test_weights_of_kinds():
     kinds = Negatives(target=2, source=1, weights={"target": 2.5})
     np.testing.assert_array_equal(kinds.factors, [1, 2.5, 2.5, 1])
@@ -240,6 +246,7 @@ def test_few_negatives_are_given_up(graph):
         "inner": bad[np.unique(graph.sources)].mean(),
         "hub_source": bad[graph.sources].mean(axis=0)[graph.targets],
         "inner_source": bad[np.unique(graph.sources)].mean(axis=0)[graph.targets],
+        "outer": bad[:, np.unique(graph.targets)].mean(),
     }
     for kind, chance in chances.items():
         draws = EdgeTable.build(graph, kinds=Negatives(**{kind: 4})).draws

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from timelike.trained_on import TrainedOn
 
 #: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
-Protocol = Literal["uniform", "inner", "corrupt-target", "corrupt-source", "reversed", "degree"]
+Protocol = Literal["uniform", "inner", "outer", "corrupt-target", "corrupt-source", "reversed", "degree"]
 
 #: Non-edges drawn to an edge, and where their random numbers come from, unless said otherwise.
 RATIO, SEED = 4, 0
@@ -54,9 +54,9 @@ class Evaluate:
     """The non-edges to tell them from."""
 
     protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
-    """How to draw non-edges if there is no --negatives: any two nodes (uniform, what is done if nothing is
-    said), a node that has edges with any other (inner), the edge with another end, the edge backwards, or
-    ends as frequent as in edges; never a known edge."""
+    """How to draw non-edges if there is no --negatives: any two nodes (uniform), a node that has edges with
+    any other (inner), any with one that edges enter (outer), the edge with another end, the edge backwards,
+    or ends as frequent as in edges; never a known edge. Unless given: as the model was validated."""
 
     ratio: int = RATIO
     """How many non-edges to draw for each edge (one if backwards)."""
@@ -84,7 +84,8 @@ class Evaluate:
             self.model, "there are no baselines, and non-edges that are drawn may be training edges"
         )
         positives, known = self._edges(fitted)
-        pairs = self._pairs(positives, known)
+        protocol = self.protocol or fitted.embedding.info.get("protocol", "uniform")
+        pairs = self._pairs(positives, known, protocol)
         trained_on = fitted.trained_on
         valid = None if trained_on is None else trained_on.valid
         found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
@@ -102,7 +103,7 @@ class Evaluate:
             )
         result = {
             **found.to_dict(),
-            "protocol": "file" if self.negatives is not None else self.protocol or "uniform",
+            "protocol": "file" if self.negatives is not None else protocol,
             "threshold_from": found.threshold_from,
             "calibration": fitted.embedding.info.get("calibration"),
             "baselines": {name: scores.to_dict() for name, scores in baselines.items()},
@@ -139,12 +140,12 @@ class Evaluate:
         if chosen:
             note(f"{chosen:,} of {len(edges):,} edges chose the model by validation: scores are too good")
 
-    def _pairs(self, positives: np.ndarray, known: DiGraph) -> LabelledPairs:
+    def _pairs(self, positives: np.ndarray, known: DiGraph, protocol: str) -> LabelledPairs:
         from timelike.evaluation import LabelledPairs
         from timelike.protocols import check_listed, draw_non_edges
 
         if self.negatives is None:
-            negatives = draw_non_edges(self.protocol or "uniform", known, positives, self.ratio, self.seed)
+            negatives = draw_non_edges(protocol, known, positives, self.ratio, self.seed)
         else:
             listed = self.reading.pairs(self.negatives, known.num_nodes, known.names)
             try:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 #: How long --tune searches unless --budget says otherwise.
 MINUTES = 5.0
 
-#: If so few of the nodes have edges to others, who they are is most of what random pairs teach.
-FEW = 0.2
-
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
@@ -136,15 +133,26 @@ class Fit:
         self.say(estimator, start)
 
     def _hint(self, graph: DiGraph) -> None:
-        """Say what a preset is for where the graph is of that kind and nothing was said about it."""
+        """Say what is asked where the graph suggests another question than about any two nodes."""
         import numpy as np
 
-        sources = np.count_nonzero(np.diff(graph.row_starts))
-        if sources <= FEW * graph.num_nodes and self._start is None and not self.tune:
-            note(
-                f"{sources:,} of {graph.num_nodes:,} nodes have edges to others: --preset regulatory asks "
-                "which nodes each of them points to; without it, most of what is learned is who they are"
-            )
+        from timelike.asked import protocol_of
+        from timelike.settings import as_settings
+
+        protocol = protocol_of(as_settings(self._start), self.training.negatives, graph)
+        if self._start is not None or protocol == "uniform":
+            return
+        inner = protocol == "inner"
+        few = len(np.unique(graph.sources if inner else graph.targets))
+        have, learned = (
+            ("have edges to others", "which nodes each of them points to")
+            if inner
+            else ("have edges from others", "which nodes point to each of them")
+        )
+        note(
+            f"{few:,} of {graph.num_nodes:,} nodes {have}: learned is {learned}, not who they are; "
+            "--preset general asks about any two nodes"
+        )
 
     def say(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print what is worth knowing about the model, and how long it took from `start` on."""
@@ -175,11 +183,12 @@ class Fit:
         file = self.valid
         if file is None:
             return None
+        from timelike.asked import protocol_of
         from timelike.given import validation_pairs
         from timelike.settings import as_settings
 
         edges = self.reading.pairs(file, graph.num_nodes, graph.names)
-        protocol = as_settings(self._start).protocol
+        protocol = protocol_of(as_settings(self._start), self.training.negatives, graph)
         pairs, said = validation_pairs(graph, edges, protocol, self.training.seed)
         for line in said:
             note(f"{file}: {line}")

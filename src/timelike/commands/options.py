@@ -70,7 +70,7 @@ class TrainingOptions:
     """Step size."""
 
     negatives: Count = None
-    """Non-edges drawn with every edge; 4 unless given."""
+    """Non-edges drawn with every edge, any two nodes; unless given 4, of the kind that suits the graph."""
 
     tables: Annotated[Storage | None, optional(f"{{{','.join(get_args(Storage))}}}")] = None
     """How points and moments lie in memory; float32 unless given, the others take half of it."""
@@ -87,15 +87,16 @@ class TrainingOptions:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in fields.items() if value is not None}
 
-    def recipe(self, geometry: str, graph: AnyGraph) -> tuple[Model, Config]:
-        """What suits the geometry and the graph, changed by what was given."""
-        from timelike.recipes import any_negatives, recipe, shortened
+    def recipe(self, geometry: str, graph: AnyGraph, protocol: str = "uniform") -> tuple[Model, Config]:
+        """What suits the geometry, the graph and what edges are told from, changed by what was given."""
+        from timelike.recipes import any_negatives, negatives_of, recipe, shortened
 
         model, config = recipe(geometry, 10 if self.dim is None else self.dim, self.likelihood, graph)
         known = ("batch_size", "learning_rate", "tables", "seed")
         given = {name: value for name, value in self.given.items() if name in known}
-        if self.negatives is not None:
-            given["negatives"] = any_negatives(self.negatives)
+        drawn = negatives_of(protocol) if self.negatives is None else any_negatives(self.negatives)
+        if drawn is not None:
+            given["negatives"] = drawn
         return model, dataclasses.replace(shortened(config, self.epochs), **given)
 
 

@@ -146,6 +146,8 @@ class Predict:
             take(_table(fitted, kind, embedding.top_targets(source, top, known)))
         elif self.target is not None:
             target = fitted.node(self.target, "--target")
+            if target in map(embedding.name, embedding.strangers(known, incoming=True)):
+                note(f"{self.target} has no edge from another node; what points to such was not learned")
             take(_table(fitted, kind, embedding.top_sources(target, top, known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]

@@ -65,6 +65,8 @@ class Sweep:
     def run(self) -> None:
         """Train, print the table, and save the best model."""
         from timelike import store
+        from timelike.asked import protocol_of
+        from timelike.settings import Settings
         from timelike.splits import split_edges
         from timelike.trained_on import TrainedOn
 
@@ -76,8 +78,9 @@ class Sweep:
         graph = self.reading.graph(self.edges)
         geometry = self.geometry or graph.describe(self.training.seed).geometry
         by = "edges" if graph.times is None else "time"
-        split = split_edges(graph, self.valid_fraction, 0, self.training.seed, by=by)
-        model, config = self.training.recipe(geometry, split.train)
+        protocol = protocol_of(Settings(), self.training.negatives, graph)
+        split = split_edges(graph, self.valid_fraction, 0, self.training.seed, protocol=protocol, by=by)
+        model, config = self.training.recipe(geometry, split.train, protocol)
         with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
             try:
                 found = self._train(split, model, config, grid)
@@ -87,7 +90,8 @@ class Sweep:
             best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
             if self.out is not None:
                 reason = "it was asked for" if self.geometry else "it suits the graph"
-                best = dataclasses.replace(best, info={**best.info, "geometry": geometry, "reason": reason})
+                about = {"geometry": geometry, "reason": reason, "protocol": protocol}
+                best = dataclasses.replace(best, info={**best.info, **about})
                 best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
                 shutil.rmtree(beside(self.out), ignore_errors=True)
         rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]

@@ -51,7 +51,7 @@ class Answers:
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
         empty = np.zeros(0, np.int32)
         self.known = shown.known or DiGraph.from_arrays(empty, empty, self.picture.count)
-        self.strangers = self.embedding.strangers(shown.known)
+        self.strangers = [self.embedding.strangers(shown.known, incoming) for incoming in (False, True)]
         order = np.argsort(self.known.targets, kind="stable")
         self._into = self.known.sources[order]
         self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
@@ -116,7 +116,7 @@ class Answers:
         both = self._scores(number, number)
         for side, incoming, scores in (("targets", False, both[0]), ("sources", True, both[1])):
             mine = self._known_of(number, incoming)
-            without = np.append(self.strangers if incoming else [], number).astype(int)
+            without = np.append(self.strangers[not incoming], number)
             best = predict.best_of(scores, most + len(mine), without)
             known = mine[np.argsort(-scores[mine], kind="stable")]
             sides[side] = {
@@ -231,8 +231,8 @@ class Answers:
         """The likeliest missing edges of all; none of a graph that is too large to wait for."""
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
-        sources = np.delete(np.arange(self.picture.count), self.strangers)
-        s, t, scores = predict.best_pairs(self._model, self._columns, most, self.known, sources)
+        ends = (np.delete(np.arange(self.picture.count), strangers) for strangers in self.strangers)
+        s, t, scores = predict.best_pairs(self._model, self._columns, most, self.known, *ends)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
             {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}

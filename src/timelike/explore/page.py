@@ -88,7 +88,7 @@ def _inside(shown: Shown) -> dict[str, Any]:
         "points": _base64(embedding.points.astype(np.float32)),
         "coordinates": coordinate_names(embedding.model.manifold),
         "likeliest": answers.likeliest(),
-        "strangers": answers.strangers.tolist(),
+        "strangers": [nodes.tolist() for nodes in answers.strangers],
         "manifold": struct_to_json(embedding.model.manifold, "manifold"),
         "likelihood": struct_to_json(embedding.score_model.likelihood, "likelihood"),
         "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),

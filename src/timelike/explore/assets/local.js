@@ -58,7 +58,7 @@ class One {
     found.coordinates = this.model.point(id).map((x, k) => [this.data.coordinates[k], x]);
     for (const [side, incoming, edges] of [["targets", false, this.out[id]], ["sources", true, this.into[id]]]) {
       const scores = this.model.scores(id, incoming), known = new Set(edges);
-      const without = [id, ...(incoming ? this.data.strangers : [])];
+      const without = [id, ...this.data.strangers[incoming ? 0 : 1]];
       const row = (i) => ({
         id: i, name: this.names[i], p: this.model.prob(scores[i]), known: known.has(i),
         turns: incoming ? this.model.turns(i, id) : this.model.turns(id, i),
