@@ -27,10 +27,10 @@ MOST_EDGES = MOST_NODES = 2**31 - 1
 class DiGraph:
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
-    Edges are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]` is what the user
-    calls node i (None: its number); `weights` are optional and positive; `times`, numbers or dates, are
-    optional too and say when each edge came about. `notes` says what a reader found and left out, for a
-    graph that was read.
+    Edges join different nodes, are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]`
+    is what the user calls node i (None: its number); `weights` are optional and positive; `times`, numbers
+    or dates, are optional too and say when each edge came about. `notes` says what was found and left out,
+    for a graph that was read, or that was given self-loops.
     """
 
     sources: np.ndarray
@@ -57,7 +57,11 @@ class DiGraph:
         weights: Sequence[float] | np.ndarray | None = None,
         times: Sequence[float] | np.ndarray | None = None,
     ) -> DiGraph:
-        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest."""
+        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest.
+
+        Self-loops are left out and counted in `notes`: a point's separation from itself is the same
+        wherever it lies, so there is nothing to learn from them.
+        """
         s, t = (np.asarray(x).reshape(-1) for x in (sources, targets))
         if s.shape != t.shape:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
@@ -75,14 +79,19 @@ class DiGraph:
             )
         w = None if weights is None else _checked_weights(weights, s.size)
         when = None if times is None else checked_times(times, s.size)
+        rows, loops = s.size, s == t
+        if left_out := int(np.count_nonzero(loops)):
+            s, t = s[~loops], t[~loops]
+            w, when = (None if x is None else x[~loops] for x in (w, when))
         s, t, w, when = sorting.ordered(sorting.keys(s, t), w, when)
-        return cls(s, t, n, None if names is None else as_names(names), w, when)
+        notes = _notes(rows, left_out, s.size, when) if left_out else None
+        return cls(s, t, n, None if names is None else as_names(names), w, when, notes)
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
         """Build a graph from pairs of names, or triples with a weight.
 
-        `nodes` lists names to keep even if they have no edge.
+        `nodes` lists names to keep even if they have no edge. What is left out is as in `from_arrays`.
         """
         number: dict[Hashable, int] = {}
         for name in nodes:
@@ -242,6 +251,13 @@ def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
     if num_nodes is not None and num_nodes != len(names):
         raise ValueError(f"num_nodes is {num_nodes} but there are {len(names)} names")
     return len(names)
+
+
+def _notes(rows: int, loops: int, edges: int, times: np.ndarray | None) -> ReadSummary:
+    from timelike.io.summary import ReadSummary
+
+    kept = "first" if times is None else "earliest"
+    return ReadSummary("edges", rows, self_loops=loops, duplicates=rows - loops - edges, kept=kept)
 
 
 def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:
