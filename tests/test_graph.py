@@ -1,6 +1,7 @@
 """DiGraph: sorted unique edges, membership, names of every size, and its description against NetworkX."""
 
 import json
+import re
 import warnings
 
 import networkx as nx
@@ -43,6 +44,23 @@ def test_self_loops_are_left_out_and_counted():
     assert graphs[2].times.tolist() == [3, 2]
     assert graphs[0].with_edges(np.array([[2, 2]])).num_edges == 2
     assert DiGraph.from_edges(edges[:1]).notes is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        (None, "edges is None; it must be an Iterable: a list of"),
+        (["ab"], "edges[0] is 'ab'; every edge must be (source, target)"),
+        ([("a", "b"), 7], "edges[1] is 7; every edge must be (source, target)"),
+        ([("a", "b"), ("a", "b", 2)], "edges[1] is ('a', 'b', 2); every edge must be (source"),
+        ([(["a"], "b")], "edges[0] is (['a'], 'b'); names must be hashable"),
+        ([("a", "b", "high")], "weights is ['high']; it must hold a number for each edge"),
+        ([("a", "b", 1), ("b", "a", -1)], "weights[1] is -1.0; weights must be finite and > 0"),
+    ],
+)
+def test_what_is_no_edge_is_named(edges, said):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(said)}"):
+        DiGraph.from_edges(edges)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

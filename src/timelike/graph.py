@@ -96,12 +96,7 @@ class DiGraph:
         number: dict[Hashable, int] = {}
         for name in nodes:
             number.setdefault(name, len(number))
-        rows = [tuple(edge) for edge in edges]
-        for i, row in enumerate(rows):
-            if len(row) != len(rows[0]) or len(row) not in (2, 3):
-                raise ValueError(
-                    f"edges[{i}] is {row!r}; every edge must be (source, target), or all with a weight"
-                )
+        rows = _checked_rows(edges)
         ends = [[number.setdefault(name, len(number)) for name in row[:2]] for row in rows]
         array = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
         weights = [row[2] for row in rows] if rows and len(rows[0]) == 3 else None
@@ -253,6 +248,22 @@ def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
     return len(names)
 
 
+def _checked_rows(edges: Iterable[tuple]) -> list[tuple]:
+    """Rows of two names, or all with a weight."""
+    instance("edges", edges, Iterable, "a list of (source, target) pairs")
+    rows: list[tuple] = []
+    for i, edge in enumerate(edges):
+        row = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
+        if len(row) not in (2, 3) or len(row) != len((rows or [row])[0]):
+            raise ValueError(
+                f"edges[{i}] is {show(edge)}; every edge must be (source, target), or all with a weight"
+            )
+        if not all(isinstance(name, Hashable) for name in row[:2]):
+            raise TypeError(f"edges[{i}] is {show(edge)}; names must be hashable, such as texts and numbers")
+        rows.append(row)
+    return rows
+
+
 def _notes(rows: int, loops: int, edges: int, times: np.ndarray | None) -> ReadSummary:
     from timelike.io.summary import ReadSummary
 
@@ -261,7 +272,10 @@ def _notes(rows: int, loops: int, edges: int, times: np.ndarray | None) -> ReadS
 
 
 def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:
-    array = np.asarray(weights, dtype=np.float32).reshape(-1)
+    try:
+        array = np.asarray(weights, dtype=np.float32).reshape(-1)
+    except (TypeError, ValueError):
+        raise TypeError(f"weights is {show(weights)}; it must hold a number for each edge") from None
     if array.size != count:
         raise ValueError(f"weights has {array.size} entries for {count} edges")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
