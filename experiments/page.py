@@ -56,7 +56,7 @@ def stored(group: str) -> list[Result]:
 
 
 def summary() -> str:
-    """The README's table: one row per model, one column per graph, ours and the paper's."""
+    """The README's table: one row per model, one column per graph, ours and the paper's; degrees first."""
     cells = {
         (r.about["title"], r.about["dataset"]): r
         for r in stored("cyclic")
@@ -65,9 +65,12 @@ def summary() -> str:
     if not cells:
         return "Not computed yet.\n"
     titles = list(dict.fromkeys(r.about["title"] for r in stored("cyclic") if r.about.get("dim")))
-    from timelike.reproduce.cyclic import DATA
+    from timelike.reproduce.cyclic import DATA, degree_products
 
-    body = [[title, *(_cell(cells.get((title, dataset))) for dataset in DATA)] for title in _ordered(titles)]
+    degrees = degree_products(stored("cyclic"))
+    asked = {dataset: r.about["negatives"] for (_, dataset), r in cells.items()}
+    body = [["Degree product, no training", *(f"{degrees[dataset, asked[dataset]]:.1f}" for dataset in DATA)]]
+    body += [[title, *(_cell(cells.get((title, dataset))) for dataset in DATA)] for title in _ordered(titles)]
     head = ["", *(name.removesuffix(", one graph") for name in DATA.values())]
     return f"{markdown(head, body)}\n\n{how(stored('cyclic'))}\n"
 

@@ -1,6 +1,7 @@
 """DiGraph: sorted unique edges, membership, names of every size, and its description against NetworkX."""
 
 import json
+import re
 import warnings
 
 import networkx as nx
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timelike import DiGraph, datasets, folds, split_edges
+from timelike import DiGraph, datasets, folds, read, split_edges
 from timelike.manifolds import MANIFOLDS
 from timelike.names import NameColumn, NameTuple, NumberColumn, as_names, nearest
 
@@ -22,7 +23,7 @@ def test_edges_are_sorted_unique_and_the_first_weight_stays(edges, weighted):
     s, t = np.array(edges, int).reshape(-1, 2).T
     weights = np.arange(1, len(edges) + 1) if weighted else None
     graph = DiGraph.from_arrays(s, t, 9, weights=weights)
-    first = {edge: i + 1 for i, edge in reversed(list(enumerate(edges)))}
+    first = {edge: i + 1 for i, edge in reversed(list(enumerate(edges))) if edge[0] != edge[1]}
     assert list(zip(graph.sources, graph.targets, strict=True)) == sorted(first)
     if weighted:
         assert graph.weights.tolist() == [first[edge] for edge in sorted(first)]
@@ -30,10 +31,43 @@ def test_edges_are_sorted_unique_and_the_first_weight_stays(edges, weighted):
     assert graph.has_edges(*everything).tolist() == [tuple(p) in first for p in everything.T.tolist()]
 
 
+def test_self_loops_are_left_out_and_counted():
+    """Whoever makes the graph; the node stays, and what goes with other edges goes with them still."""
+    edges = [("a", "b", 2.0), ("c", "c", 3.0), ("b", "a", 4.0), ("a", "b", 5.0)]
+    graphs = [DiGraph.from_edges(edges), read(edges)]
+    graphs.append(DiGraph.from_arrays([0, 2, 1, 0], [1, 2, 0, 1], weights=[2, 3, 4, 5], times=[9, 1, 2, 3]))
+    for graph in graphs:
+        assert (graph.num_nodes, graph.pairs.tolist()) == (3, [[0, 1], [1, 0]])
+        assert (graph.notes.rows, graph.notes.self_loops, graph.notes.duplicates) == (4, 1, 1)
+        assert "1 self-loops left out" in str(graph.notes)
+    assert [graph.weights.tolist() for graph in graphs] == [[2, 4], [2, 4], [5, 4]]
+    assert graphs[2].times.tolist() == [3, 2]
+    assert graphs[0].with_edges(np.array([[2, 2]])).num_edges == 2
+    assert DiGraph.from_edges(edges[:1]).notes is None
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        (None, "edges is None; it must be an Iterable: a list of"),
+        (["ab"], "edges[0] is 'ab'; every edge must be (source, target)"),
+        ([("a", "b"), 7], "edges[1] is 7; every edge must be (source, target)"),
+        ([("a", "b"), ("a", "b", 2)], "edges[1] is ('a', 'b', 2); every edge must be (source"),
+        ([(["a"], "b")], "edges[0] is (['a'], 'b'); names must be hashable"),
+        ([("a", "b", "high")], "weights is ['high']; it must hold a number for each edge"),
+        ([("a", "b", 1), ("b", "a", -1)], "weights[1] is -1.0; weights must be finite and > 0"),
+    ],
+)
+def test_what_is_no_edge_is_named(edges, said):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(said)}"):
+        DiGraph.from_edges(edges)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_large_graphs_sort_alike(weighted):
     rng = np.random.default_rng(0)
-    s, t = rng.integers(0, 2000, (2, 2**20 + 5))  # large enough for polars
+    s, t = rng.integers(0, 2000, (2, 2**20 + 2000))  # large enough for polars
+    s, t = (x[s != t] for x in (s, t))
     weights = rng.random(s.size) + 0.5 if weighted else None
     graph = DiGraph.from_arrays(s, t, weights=weights)
     keys, at = np.unique(s * 2000 + t, return_index=True)
@@ -52,7 +86,7 @@ def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
     s, t = nodes - 1 - rng.integers(0, 9, (2, 400))
     times, weights = rng.integers(-3, 3, 400), np.arange(1, 401)
     graph = DiGraph.from_arrays(s, t, nodes, weights=weights, times=times)
-    order = sorted(range(400), key=lambda i: (s[i], t[i], times[i], i))
+    order = sorted(np.flatnonzero(s != t), key=lambda i: (s[i], t[i], times[i], i))
     first = list({(s[i], t[i]): i for i in reversed(order)}.values())[::-1]
     assert graph.pairs.tolist() == np.stack([s, t], axis=1)[first].tolist()
     assert graph.weights.tolist() == weights[first].tolist()
@@ -140,7 +174,7 @@ def test_too_many_edges_are_refused():
 def test_description_agrees_with_networkx(edges, lonely):
     s, t = np.array(edges, int).reshape(-1, 2).T
     graph = DiGraph.from_arrays(s, t, 9 + lonely)
-    other = nx.DiGraph(edges)
+    other = nx.DiGraph([(a, b) for a, b in edges if a != b])
     other.add_nodes_from(range(9 + lonely))
     np.testing.assert_array_equal(graph.adjacency().toarray(), nx.to_numpy_array(other, range(9 + lonely)))
     found = graph.describe()
@@ -150,12 +184,9 @@ def test_description_agrees_with_networkx(edges, lonely):
     assert found.largest_component == max(map(len, nx.weakly_connected_components(other)))
     assert found.strong_components == nx.number_strongly_connected_components(other)
     assert found.largest_strong_component == max(map(len, nx.strongly_connected_components(other)))
-    if edges:
+    if other.edges:
         assert found.reciprocity == pytest.approx(nx.overall_reciprocity(other))
-    loops = nx.number_of_selfloops(other)
-    assert found.self_loops == loops
-    other_nodes = found.nodes * (found.nodes - 1)
-    assert found.density == pytest.approx((found.edges - loops) / other_nodes)
+    assert found.density == pytest.approx(nx.density(other))
     shortest = [shortest_cycle(other, node) for node in other]
     assert found.longest_shortest_cycle == max(shortest)
     assert found.nodes_on_cycles == found.cycle_searches == np.count_nonzero(shortest)

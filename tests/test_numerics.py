@@ -173,6 +173,15 @@ def test_log_sigmoids_are_the_sum(dtype):
         np.testing.assert_allclose(slope, each(jax.grad(numerics.log_sigmoid))(x), rtol=12 * eps)
 
 
+def test_log_sigmoids_have_their_second_derivatives():
+    """−σ(x)σ(−x) each and none between them, at 0 too: where p = q, and on the light cone."""
+    with jax.enable_x64(True):
+        at = np.array([[0.0, 0, 0], [0, 2, -3], [-0.0, 1e-30, -1e-30], [40, -40, 0.3]])
+        found = jax.vmap(jax.hessian(lambda x: numerics.log_sigmoids(*x)))(at)
+        slopes = jax.nn.sigmoid(at) * jax.nn.sigmoid(-at)
+        np.testing.assert_allclose(found, -slopes[:, None] * np.eye(3), rtol=1e-12, atol=1e-16)
+
+
 def test_sqrt_and_atan2_have_slope_zero_at_the_origin(dtype):
     zero = jnp.zeros((), dtype)
     assert jax.jit(jax.value_and_grad(numerics.sqrt))(zero) == (0, 0)

@@ -44,7 +44,6 @@ class Description:
     density: float
     reciprocity: float
     is_dag: bool
-    self_loops: int
     components: int
     largest_component: int
     strong_components: int
@@ -67,7 +66,7 @@ class Description:
         sought = f"from {self.cycle_searches:,} of {self.nodes_on_cycles:,} nodes on cycles"
         lines = {
             "nodes": f"{self.nodes:,}",
-            "edges": f"{self.edges:,} (density {self.density:.3g}, {self.self_loops:,} self-loops)",
+            "edges": f"{self.edges:,} (density {self.density:.3g})",
             "reciprocity": f"{self.reciprocity:.3f}",
             "components": f"{self.components:,}, the largest has {self.largest_component:,} nodes",
             "strong components": (
@@ -94,9 +93,7 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     weak, parts = connected_components(matrix, connection="weak")
     strong, labels = connected_components(matrix, connection="strong")
     sizes = np.bincount(labels, minlength=1)
-    loops = graph.sources[graph.sources == graph.targets]
     cyclic = sizes[labels] > 1 if graph.num_nodes else np.zeros(0, bool)
-    cyclic[loops] = True
     rng = np.random.default_rng(seed)
     cycle, searches = _longest_shortest_cycle(graph, labels, np.flatnonzero(cyclic), rng)
     share, paths = _transitive(graph, rng)
@@ -104,10 +101,9 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     facts: dict[str, Any] = {
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
-        "density": (graph.num_edges - len(loops)) / pairs if pairs else 0.0,
+        "density": graph.num_edges / pairs if pairs else 0.0,
         "reciprocity": _reciprocity(graph),
         "is_dag": not cyclic.any(),
-        "self_loops": len(loops),
         "components": int(weak),
         "largest_component": int(np.bincount(parts, minlength=1).max()),
         "strong_components": int(strong),
@@ -125,7 +121,7 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
 
 
 def _reciprocity(graph: DiGraph) -> float:
-    """Share of edges a → b with a ≠ b whose reverse is an edge, among all edges (as in NetworkX)."""
+    """Share of edges whose reverse is an edge (as in NetworkX)."""
     if not graph.num_edges:
         return 0.0
     s, t = graph.sources, graph.targets
@@ -134,7 +130,7 @@ def _reciprocity(graph: DiGraph) -> float:
         int(np.count_nonzero(graph.has_edges(t[i : i + step], s[i : i + step])))
         for i in range(0, graph.num_edges, step)
     )
-    return (both - int(np.count_nonzero(s == t))) / graph.num_edges
+    return both / graph.num_edges
 
 
 def _degrees(ends: np.ndarray, nodes: int) -> dict[str, float]:

@@ -214,7 +214,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
         All other points stay as they are.
         """
-        rows = [tuple(edge) for edge in edges]
+        rows = list(edges)
         self.embedding_ = self._fitted().add_nodes(rows, config)
         if self.trained_on_ is not None:
             embedding = self.embedding_

@@ -77,9 +77,7 @@ def fold(
 
 def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
     """The given edges over old and new nodes, the old ones first."""
-    rows = [tuple(edge) for edge in edges]
-    numbers = range(nodes) if names is None else names
-    graph = DiGraph.from_edges(rows, numbers)
+    graph = DiGraph.from_edges(edges, range(nodes) if names is None else names)
     if graph.num_nodes == nodes:
         raise ValueError("edges names no new node; every node in it is already embedded")
     if names is not None:

@@ -27,10 +27,10 @@ MOST_EDGES = MOST_NODES = 2**31 - 1
 class DiGraph:
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
-    Edges are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]` is what the user
-    calls node i (None: its number); `weights` are optional and positive; `times`, numbers or dates, are
-    optional too and say when each edge came about. `notes` says what a reader found and left out, for a
-    graph that was read.
+    Edges join different nodes, are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]`
+    is what the user calls node i (None: its number); `weights` are optional and positive; `times`, numbers
+    or dates, are optional too and say when each edge came about. `notes` says what was found and left out,
+    for a graph that was read, or that was given self-loops.
     """
 
     sources: np.ndarray
@@ -57,7 +57,11 @@ class DiGraph:
         weights: Sequence[float] | np.ndarray | None = None,
         times: Sequence[float] | np.ndarray | None = None,
     ) -> DiGraph:
-        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest."""
+        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest.
+
+        Self-loops are left out and counted in `notes`: a point's separation from itself is the same
+        wherever it lies, so there is nothing to learn from them.
+        """
         s, t = (np.asarray(x).reshape(-1) for x in (sources, targets))
         if s.shape != t.shape:
             raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
@@ -75,24 +79,24 @@ class DiGraph:
             )
         w = None if weights is None else _checked_weights(weights, s.size)
         when = None if times is None else checked_times(times, s.size)
+        rows, loops = s.size, s == t
+        if left_out := int(np.count_nonzero(loops)):
+            s, t = s[~loops], t[~loops]
+            w, when = (None if x is None else x[~loops] for x in (w, when))
         s, t, w, when = sorting.ordered(sorting.keys(s, t), w, when)
-        return cls(s, t, n, None if names is None else as_names(names), w, when)
+        notes = _notes(rows, left_out, s.size, when) if left_out else None
+        return cls(s, t, n, None if names is None else as_names(names), w, when, notes)
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
         """Build a graph from pairs of names, or triples with a weight.
 
-        `nodes` lists names to keep even if they have no edge.
+        `nodes` lists names to keep even if they have no edge. What is left out is as in `from_arrays`.
         """
         number: dict[Hashable, int] = {}
         for name in nodes:
             number.setdefault(name, len(number))
-        rows = [tuple(edge) for edge in edges]
-        for i, row in enumerate(rows):
-            if len(row) != len(rows[0]) or len(row) not in (2, 3):
-                raise ValueError(
-                    f"edges[{i}] is {row!r}; every edge must be (source, target), or all with a weight"
-                )
+        rows = _checked_rows(edges)
         ends = [[number.setdefault(name, len(number)) for name in row[:2]] for row in rows]
         array = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
         weights = [row[2] for row in rows] if rows and len(rows[0]) == 3 else None
@@ -244,8 +248,34 @@ def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
     return len(names)
 
 
+def _checked_rows(edges: Iterable[tuple]) -> list[tuple]:
+    """Rows of two names, or all with a weight."""
+    instance("edges", edges, Iterable, "a list of (source, target) pairs")
+    rows: list[tuple] = []
+    for i, edge in enumerate(edges):
+        row = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
+        if len(row) not in (2, 3) or len(row) != len((rows or [row])[0]):
+            raise ValueError(
+                f"edges[{i}] is {show(edge)}; every edge must be (source, target), or all with a weight"
+            )
+        if not all(isinstance(name, Hashable) for name in row[:2]):
+            raise TypeError(f"edges[{i}] is {show(edge)}; names must be hashable, such as texts and numbers")
+        rows.append(row)
+    return rows
+
+
+def _notes(rows: int, loops: int, edges: int, times: np.ndarray | None) -> ReadSummary:
+    from timelike.io.summary import ReadSummary
+
+    kept = "first" if times is None else "earliest"
+    return ReadSummary("edges", rows, self_loops=loops, duplicates=rows - loops - edges, kept=kept)
+
+
 def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:
-    array = np.asarray(weights, dtype=np.float32).reshape(-1)
+    try:
+        array = np.asarray(weights, dtype=np.float32).reshape(-1)
+    except (TypeError, ValueError):
+        raise TypeError(f"weights is {show(weights)}; it must hold a number for each edge") from None
     if array.size != count:
         raise ValueError(f"weights has {array.size} entries for {count} edges")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))

@@ -60,7 +60,19 @@ def _log_sigmoids_jvp(xs, dxs):  # type: ignore[no-untyped-def]
 
 
 def _decays(xs: tuple[Array, ...]) -> list[Array]:
-    return [jnp.exp(-jnp.abs(x)) for x in xs]
+    return [_decay(x) for x in xs]
+
+
+@jax.custom_jvp
+def _decay(x: Array) -> Array:
+    """e^(−|x|), with the slope from the left at 0: that is the branch which the slopes above take there."""
+    return jnp.exp(-jnp.abs(x))
+
+
+@_decay.defjvp
+def _decay_jvp(primals, tangents):  # type: ignore[no-untyped-def]
+    decay = _decay(*primals)
+    return decay, jnp.where(primals[0] > 0, -decay, decay) * tangents[0]
 
 
 def _product(decays: list[Array]) -> Array:

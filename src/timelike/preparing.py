@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike._struct import numbers_of
+from timelike._struct import numbers_of, with_numbers
 from timelike.checks import instance
 from timelike.config import Config
 from timelike.engine import Data
@@ -54,9 +54,7 @@ def prepare(
         instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
     instance("model", model, Model, "Model(manifold, likelihood)")
     instance("config", config, Config, "Config(epochs=…)")
-    for name in config.learn:
-        if name not in numbers_of(model):
-            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers_of(model))}")
+    _check_learned(model, config)
     check_storage(config.tables, model.manifold)
     if graph.num_edges == 0:
         raise ValueError(f"{graph} has no edges to learn from")
@@ -72,6 +70,19 @@ def prepare(
     if plan.fused:
         table = FilteredEdges.of(table, graph, plan.rows(graph.num_edges))
     return plan, Data(table, valid, test)
+
+
+def _check_learned(model: Model, config: Config) -> None:
+    """A name to learn must be that of a number of the model; of several, they begin as one."""
+    numbers = numbers_of(model)
+    for name in config.learn:
+        if name not in numbers:
+            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers)}")
+        if repr(with_numbers(model, {name: numbers[name]})) != repr(model):
+            raise ValueError(
+                f"Config: learn has {name!r}, a name of several numbers of the model, not all "
+                f"{numbers[name]}; make them equal to learn one for all, or name them apart"
+            )
 
 
 def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> None:

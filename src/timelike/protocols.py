@@ -151,20 +151,20 @@ def suited(graph: DiGraph) -> str:
 
 
 def check_listed(graph: DiGraph, non_edges: np.ndarray) -> np.ndarray:
-    """The listed non-edges, as they are, or an error that names one that is an edge."""
+    """The listed non-edges, less those of a node with itself, or an error that names one that is an edge."""
     listed = checked_pairs(non_edges, graph.num_nodes, "non_edges")
     wrong = np.flatnonzero(graph.has_edges(listed[:, 0], listed[:, 1]))
     if len(wrong):
         s, t = (graph.name(node) for node in listed[wrong[0]])
         raise ValueError(f"non_edges[{wrong[0]}] is {s!r} → {t!r}, which is an edge ({len(wrong)} such)")
-    return listed
+    return listed[listed[:, 0] != listed[:, 1]]
 
 
 def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) -> np.ndarray:
     """Proposals that are no edges and no loops; `pairs` different ones can be proposed, edges included."""
     graph, wanted = ask.graph, ask.ratio * len(ask.positives)
     found, batch = [np.zeros((0, 2), np.int32)], 2 * wanted + 64
-    rounds = MAX_ROUNDS if pairs > np.sum(graph.sources != graph.targets) else 0
+    rounds = MAX_ROUNDS if pairs > graph.num_edges else 0
     for _ in range(rounds):
         drawn = propose(batch)
         good = (drawn[:, 0] != drawn[:, 1]) & ~graph.has_edges(drawn[:, 0], drawn[:, 1])

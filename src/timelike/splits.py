@@ -99,7 +99,7 @@ class Split:
         positives = self.test_edges[self.train.has_edges(self.test_edges[:, 1], self.test_edges[:, 0])]
         positives = positives[positives[:, 0] != positives[:, 1]]
         back = self.train.pairs[:, ::-1]
-        back = back[(back[:, 0] != back[:, 1]) & ~self.graph.has_edges(back[:, 0], back[:, 1])]
+        back = back[~self.graph.has_edges(back[:, 0], back[:, 1])]
         if not len(positives) or not len(back):
             raise ValueError(f"{self} has no test edge that reverses a training edge, or only such edges")
         count = min(len(back), ratio * len(positives))
@@ -214,11 +214,15 @@ def folds(
 
 
 def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np.ndarray:
-    """Values of listed edges (by node number) in the order of the graph; of repeated edges the first."""
+    """Values of listed edges (by node number) in the order of the graph; of repeated edges the first.
+
+    Those of self-loops, which no graph has, are left out.
+    """
     s, t, array = np.asarray(sources), np.asarray(targets), np.asarray(values)
     if not s.shape == t.shape == array.shape:
         raise ValueError(f"sources, targets and values have {s.size}, {t.size} and {array.size} entries")
     order = np.lexsort((t, s))
+    order = order[s[order] != t[order]]
     first = np.append(True, (np.diff(s[order]) != 0) | (np.diff(t[order]) != 0))[: len(order)]
     kept = order[first]
     if not np.array_equal(s[kept], graph.sources) or not np.array_equal(t[kept], graph.targets):

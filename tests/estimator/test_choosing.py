@@ -100,7 +100,8 @@ def test_candidates_follow_from_the_description():
 
 @pytest.mark.slow
 def test_a_complete_graph_has_no_non_edges_to_validate_on():
-    found = small("auto", likelihood=None).fit(np.ones((12, 12)))
+    with pytest.warns(UserWarning, match="has all edges there can be"):
+        found = small("auto", likelihood=None).fit(np.ones((12, 12)))
     assert found.valid_ is None
     assert "no non-edges" in found.reason_
 

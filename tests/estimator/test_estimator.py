@@ -76,6 +76,7 @@ def test_validation_edges_may_be_given(graph):
         ({"members": 0}, GENES, "members is 0; it must be a whole number ≥ 1"),
         ({"dim": 0}, GENES, "dim is 0"),
         ({"valid_fraction": 1.5}, GENES, "valid_fraction is 1.5; it must be a share in"),
+        ({"valid_fraction": "a tenth"}, GENES, "valid_fraction is 'a tenth'; it must be a share in"),
         ({}, np.zeros((4, 4)), "no edges between different nodes"),
         ({}, np.ones((1, 1)), "minimum of 2 is required"),
         ({}, np.ones((5, 4)), r"shape \(5, 4\); an adjacency matrix must be square"),

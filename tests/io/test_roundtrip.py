@@ -133,7 +133,8 @@ def test_matrices(rows, packing):
         check(read(writers.matrix_market(Path(folder) / f"e.mtx{packing}", rows, 10)), rows, nodes)
         bare = [row[:2] for row in rows]
         check(read(writers.ogb(Path(folder) / "graph", bare, 10)), bare, nodes)
-    check(read(writers.matrix(rows, 10)), rows, nodes)
+    once = [row for i, row in enumerate(rows) if row[:2] not in [other[:2] for other in rows[:i]]]
+    check(read(writers.matrix(once, 10)), once, nodes)
     ends = np.array([row[:2] for row in rows]).T
     weight = np.array([row[2] for row in rows]) if len(rows[0]) == 3 else None
     check(read(SimpleNamespace(edge_index=ends, edge_weight=weight, num_nodes=10)), rows, nodes)
@@ -189,6 +190,20 @@ def test_a_square_array_is_an_adjacency_matrix(shape):
     rebuilt[graph.sources, graph.targets] = graph.weights
     assert np.array_equal(rebuilt, dense * (1 - np.eye(len(dense))))
     assert graph.notes.self_loops == np.count_nonzero(np.diag(dense))
+
+
+def test_a_sparse_matrix_is_read_alike_however_it_is_stored():
+    """Entries that are stored in several places add up, and the matrix itself stays as it is."""
+    parts = scipy.sparse.coo_array(
+        ([1.0, 2.0, 4.0, 1.0, -1.0], ([0, 0, 1, 2, 2], [1, 1, 2, 0, 0])), shape=(3, 3)
+    )
+    split = scipy.sparse.csr_array(([2.0, 1.0, 4.0], [1, 1, 2], [0, 2, 3, 3]), shape=(3, 3))
+    for matrix in (parts, split, parts.tocsc(), parts.todok(), parts.tolil()):
+        stored = matrix.nnz
+        graph = read(matrix)
+        assert (graph.pairs.tolist(), graph.weights.tolist()) == ([[0, 1], [1, 2]], [3, 4])
+        assert graph.notes.duplicates == 0
+        assert matrix.nnz == stored
 
 
 @pytest.mark.parametrize("names", [["b", "a", "c"], [10, 20, 30, 40]])

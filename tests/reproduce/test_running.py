@@ -11,8 +11,10 @@ import pytest
 
 from timelike.cli import main
 from timelike.reproduce.__main__ import main as main_of_module
+from timelike.reproduce.cyclic import degree_products
 from timelike.reproduce.groups import GROUPS, load_group
 from timelike.reproduce.run import load_results, reproduce
+from timelike.reproduce.tables import choices
 from timelike.reproduce.task import Options
 
 ROOT = Path(__file__).parents[2]
@@ -129,3 +131,25 @@ def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "experiments.page", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_what_chose_is_told_and_the_degree_product_is_not_left_out(tmp_path):
+    """Under the honest protocol test scores choose nothing, so none is shown beside a choice."""
+    results = load_results(ROOT / "experiments" / "results" / "cyclic.json")
+    honest = [r for r in results if r.about.get("protocol") == "honest" and r.about["negatives"] == "listed"]
+    for result in honest:
+        [words] = choices([result]).splitlines()[2:]
+        assert f"| {result.found['training_negatives']}, " in words
+        assert " / " not in words
+    text = load_group("cyclic").report(results, tmp_path).markdown
+    degrees = degree_products(results)["dream5:in-silico", "listed"]
+    low = [
+        r.about["dim"]
+        for r in results
+        if r.about["title"] == "Anti-de Sitter + TFD"
+        and r.about["dataset"] == "dream5:in-silico"
+        and r.about["published"]
+        and r.found["median"] <= degrees
+    ]
+    named = ", ".join(map(str, sorted(low)))
+    assert f"| Anti-de Sitter + TFD | {named} |" in text.partition("Not above the degree product, d =")[2]

@@ -11,9 +11,11 @@ from graphs import random_graph
 from timelike import Config, Model, engine, preparing, sweep, train
 from timelike._struct import numbers_of
 from timelike.datasets import chain
-from timelike.likelihoods import TripleFermiDirac
-from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.likelihoods import Likelihood, TripleFermiDirac
+from timelike.manifolds import AntiDeSitter, Minkowski, Sphere
+from timelike.numerics import log_sigmoid
 from timelike.optimizers import NUMBERS_RATE
+from timelike.structs import POSITIVE, number, struct
 
 GRAPH = random_graph(12, 40, seed=3)
 MODEL = Model(Minkowski(3), TripleFermiDirac())
@@ -54,6 +56,27 @@ def test_a_learned_number_moves_against_its_derivative(x64):
         there = {**state.learned.reals, name: state.learned.reals[name] + 1e-3 * jnp.sign(moved)}
         farther = state._replace(learned=state.learned._replace(reals=there))
         assert epoch(numbers, data, farther)[1].loss < report.loss  # of the same batch
+
+
+@struct
+class Shell(Likelihood):
+    """F = σ(R² − s²), with a number that some manifolds have, too."""
+
+    decays_in_time = False
+    radius: float = number(default=1.0, domain=POSITIVE)
+
+    def log_probs(self, separation):
+        x = self.radius**2 - separation.interval
+        return log_sigmoid(x), log_sigmoid(-x)
+
+
+def test_numbers_of_one_name_are_learned_as_one_or_not_at_all():
+    """Else all but one of them would jump to another value before the first step."""
+    config = dataclasses.replace(SHORT, epochs=1, learn=("radius",))
+    alike = train(GRAPH, Model(Sphere(2, radius=3.0), Shell(3.0)), config).model
+    assert alike.manifold.radius == alike.likelihood.radius != 3
+    with pytest.raises(ValueError, match=r"learn has 'radius', a name of several numbers .*, not all 1.0;"):
+        train(GRAPH, Model(Sphere(2, radius=3.0), Shell(1.0)), config)
 
 
 @pytest.mark.slow

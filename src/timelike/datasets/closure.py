@@ -8,7 +8,7 @@ from timelike.graph import DiGraph
 
 
 def transitive_closure(graph: DiGraph) -> DiGraph:
-    """The same nodes with an edge i → j wherever a path of at least one edge leads from i to j.
+    """The same nodes with an edge i → j wherever a path leads from i to another node j.
 
     Paths grow by one edge at a time; only pairs seen for the first time are followed further, so
     the work is the sum over closure pairs of the out-degree of their targets.

@@ -82,10 +82,17 @@ def _timed(
 
 
 def _sparse(source: Any, builder: Builder) -> DiGraph:
-    """Entry (i, j) of a square matrix is an edge i → j; its value is the weight unless all are 1."""
+    """Entry (i, j) of a square matrix is an edge i → j; its value is the weight unless all are 1.
+
+    What is stored of an entry in several places adds up, as everywhere in SciPy.
+    """
     if source.ndim != 2 or source.shape[0] != source.shape[1]:
         raise ValueError(f"source has shape {source.shape}; an adjacency matrix must be square")
-    entries = source.tocoo()
+    matrix = source.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    entries = matrix.tocoo()
     weights = _floats(entries.data, builder)
     s, t = np.asarray(entries.row), np.asarray(entries.col)
     return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)

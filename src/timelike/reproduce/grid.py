@@ -30,8 +30,8 @@ SYMBOLS = {
 TEXT = (
     "Average precision in percent, median over {seeds} seeds, of the paper's bold values → of the best of "
     "the grid. Paper's protocol: the best test epoch, and the best by that score, which over a whole grid "
-    "flatters the winner. Honest protocol: a tenth of the training edges chooses epoch and values, the test "
-    "is scored once. Of several bold combinations the best by the same rule is taken. Of the best, values "
+    "flatters the winner. Honest protocol: a tenth of the training edges chooses epoch and values, test "
+    "scores none. Of several bold combinations the best by the same rule is taken. Of the best, values "
     "that are not bold are named; rank is that of the bold values by the same rule; the last column is the "
     "correlation of validation and test AP over the settings of the grid."
 )

@@ -52,7 +52,7 @@ def by_dimension(results: Sequence[Result]) -> str:
 
 
 def choices(results: Sequence[Result]) -> str:
-    """What the candidates scored, and what was chosen."""
+    """What was chosen among the candidates."""
     dims = sorted({r.about["dim"] for r in results})
     body = []
     for title in dict.fromkeys(r.about["title"] for r in results):
@@ -62,11 +62,16 @@ def choices(results: Sequence[Result]) -> str:
 
 
 def _choice(result: Result) -> str:
-    """The best median of each kind of training negatives, the settings that were chosen, the best epoch."""
+    """The kind of training negatives and the settings that were chosen, and the best epoch.
+
+    Under the paper's protocol, where test scores choose, with the best one of each kind.
+    """
     about, found = result.about, result.found
     kinds = about["training_negatives"]
     words = []
-    if len(kinds) > 1:
+    if len(kinds) > 1 and about["protocol"] != "paper":
+        words.append(found["training_negatives"])
+    elif len(kinds) > 1:
         best = {k: max(t["median"] for t in found["tried"] if t["training_negatives"] == k) for k in kinds}
         words.append(" / ".join(f"{kind} {score:.1f}" for kind, score in best.items()))
     several = [name for name, values in about["candidates"].items() if len(values) > 1]
