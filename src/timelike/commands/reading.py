@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
 Folder = Annotated[Path | None, optional("FOLDER")]
 #: Kept here as text so that `--help` and mistakes need no reader; a test compares them with the list.
-Format = Literal["parquet", "matrix-market", "graphml", "obo", "edge-list"]
+Format = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,11 +109,11 @@ class GraphOptions(PairOptions):
     nodes: Annotated[Path | None, optional("FILE")] = None
     """Nodes to keep even if they have no edge: a file with one name on a line."""
 
-    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,edge-list}")] = None
+    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,sif,edge-list}")] = None
     """The format of the edge file; if not given, what its first bytes and its ending say."""
 
     relations: Annotated[str | None, optional("NAME,NAME…")] = None
-    """The relations of an ontology (OBO) that are edges; is_a,part_of unless given."""
+    """The kinds of edges to read; of an ontology (OBO) is_a,part_of unless given, of a SIF file all."""
 
     labels: bool = False
     """Call the nodes of OBO and GraphML files by their labels, not by their ids."""

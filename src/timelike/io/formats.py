@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from timelike.graph import DiGraph
-from timelike.io import graphml, matrix_market, obo, parquet, text
+from timelike.io import graphml, matrix_market, obo, parquet, sif, text
 from timelike.io.files import File
 
 
@@ -34,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     Format("matrix-market", (".mtx", ".mm"), matrix_market.looks, matrix_market.read),
     Format("graphml", (".graphml",), graphml.looks, graphml.read),
     Format("obo", (".obo",), obo.looks, obo.read),
+    Format("sif", (".sif",), _never, sif.read),
     Format("edge-list", (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab"), _never, text.read),
 )
 
