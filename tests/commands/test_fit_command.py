@@ -117,7 +117,7 @@ def test_standard_input_and_columns(fit, monkeypatch, files):
     lines = (files / "edges.tsv").read_text().splitlines()
     text = "".join(f"x;{line.replace(chr(9), ';')}\n" for line in ["from\tto", *lines])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    folder, _ = fit("-", "--columns", "1,2", "--delimiter", ";")
+    folder, _ = fit("-", "--columns", "1, 2", "--delimiter", ";")
     assert Embedding.load(folder).points.tobytes() == Embedding.load(files / "model").points.tobytes()
 
 
