@@ -92,10 +92,10 @@ def test_what_cannot_be_streamed(run, tmp_path, options, complaint):
 
 
 def test_text_says_what_to_do_next(run, tmp_path):
-    code, out, _ = run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK)
+    code, out, _ = run("fit", "edges.tsv", "--out", tmp_path / "my model", *QUICK)
     assert code == 0
     assert "minkowski" in out
-    assert f"timelike predict {tmp_path / 'model'} --all" in out
+    assert f"timelike predict '{tmp_path / 'my model'}' --all" in out
     assert "(guessing has 0.200)" in out
 
 

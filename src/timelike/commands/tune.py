@@ -12,7 +12,7 @@ from timelike._version import __version__
 from timelike.checks import output_path
 from timelike.commands.evaluate import Protocol
 from timelike.commands.options import MINUTES, Count, Preset, optional
-from timelike.commands.printing import note, print_json, print_table
+from timelike.commands.printing import note, print_json, print_table, typed
 from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
@@ -125,4 +125,4 @@ class Tune:
         print_table(rows)
         took = f"{found.seconds:.0f} seconds" if found.seconds < 60 else f"{found.seconds / 60:.1f} minutes"
         print(f"{found.trials} settings in {took}; the winner is in {self.out}")
-        print(f"next           timelike fit {self.edges} --out model --settings {self.out}")
+        print(f"next           timelike fit {typed(self.edges)} --out model --settings {typed(self.out)}")
