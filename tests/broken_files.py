@@ -30,6 +30,7 @@ def good_files(folder: Path) -> list[tuple[str, bytes]]:
         writers.matrix_market(folder / "j.mtx", COUNTED, 12),
         writers.obo(folder / "k.obo", names, ["lonely"]),
         writers.packed(folder / "l.edges", b"".join(b"node%d node%d\n" % (i, i + 1) for i in range(400))),
+        writers.sif(folder / "m.sif", names, ["lonely"]),
     ]
     for path in paths:
         assert isinstance(read(path), DiGraph)

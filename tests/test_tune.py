@@ -165,6 +165,15 @@ def test_fit_with_settings(tuned):
     assert fitted.embedding_.info["valid_ap"] == pytest.approx(tuned.leaderboard[0]["valid_ap"], abs=0.3)
 
 
+def test_a_search_has_a_budget_or_trials(capsys):
+    from timelike.cli import main
+
+    with pytest.raises(SystemExit) as stop:
+        main(["tune", GRAPH_NAME, "--trials", "4", "--budget", "2"])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err == "timelike: --budget and --trials exclude each other; leave one out\n"
+
+
 @pytest.mark.long
 def test_commands(tmp_path, monkeypatch, capsys):
     from timelike.cli import main

@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import io
+import itertools
 from functools import partial
 from pathlib import Path
 
@@ -80,6 +81,15 @@ def obo(path: Path, rows, nodes=()) -> Path:
     for term in terms:
         text += f"\n[Term]\nid: {term}\nname: label of {term}\n"
         text += "".join(f"is_a: {t} ! label\n" for s, t, *_ in rows if s == term)
+    return packed(path, text.encode())
+
+
+def sif(path: Path, rows, nodes=()) -> Path:
+    """A line for each source in a row, with its targets, then nodes alone."""
+    text = ""
+    for source, group in itertools.groupby(rows, key=lambda row: row[0]):
+        text += "\t".join([source, "pd", *(row[1] for row in group)]) + "\n"
+    text += "".join(f"{node}\n" for node in nodes)
     return packed(path, text.encode())
 
 

@@ -59,7 +59,7 @@ class Calibration:
     def __str__(self) -> str:
         return (
             f"calibrated on {self.edges:,} edges and {self.non_edges:,} non-edges, "
-            f"for {self.ratio:g} non-edges to an edge"
+            f"for {round(self.ratio, 2):g} non-edges to an edge"
         )
 
 

@@ -17,6 +17,9 @@ import numpy as np
 from timelike.checks import output_path, positive_number, whole_number
 from timelike.files import read_tensors, write_tensors
 
+#: What a setting was and is now is told in so many characters at most; a list of runs only differs.
+LONGEST = 400
+
 
 class Checkpoint(NamedTuple):
     """What a checkpoint file holds."""
@@ -138,7 +141,14 @@ def check_settings(path: Path, stored: Any, wanted: dict[str, Any]) -> None:
     """Raise a `ValueError` unless a run with these settings wrote the file."""
     if not isinstance(stored, dict):
         raise ValueError(f"{path} is not a checkpoint of timelike; delete it to start over")
-    different = sorted(k for k in stored.keys() | wanted.keys() if stored.get(k) != wanted.get(k))
+    different = {
+        k: f"{k} was {stored.get(k)!r}, is now {wanted.get(k)!r}"
+        for k in sorted(stored.keys() | wanted.keys())
+        if stored.get(k) != wanted.get(k)
+    }
     if different:
-        changes = "; ".join(f"{k} was {stored.get(k)!r}, is now {wanted.get(k)!r}" for k in different)
-        raise ValueError(f"{path} was written by another run ({changes}); use its settings or another file")
+        told = [text if len(text) <= LONGEST else f"{k} differs" for k, text in different.items()]
+        raise ValueError(
+            f"{path} was written by another run ({'; '.join(told)}); use its settings or another file, or "
+            "delete it to start over"
+        )

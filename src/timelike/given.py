@@ -58,15 +58,18 @@ def validation_pairs(
     """
     once = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     loops = int(np.sum(edges[:, 0] == edges[:, 1]))
+    learned = int(known.has_edges(once[:, 0], once[:, 1]).sum())
     counts = {
         "of a node with itself, left out": loops,
         "repeated, left out": len(edges) - loops - len(once),
-        "also among the training edges": int(known.has_edges(once[:, 0], once[:, 1]).sum()),
     }
     if not len(once):
         raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
     non_edges = draw_non_edges(protocol, known.with_edges(once), once, RATIO, seed)
     said = [f"validation edges {what}: {count:,}" for what, count in counts.items() if count]
+    if learned:
+        share = f"{learned:,} of {len(once):,} validation edges"
+        said.append(f"{share} are learned in training: this is no fair validation")
     return LabelledPairs.build(once, non_edges), said
 
 

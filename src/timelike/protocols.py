@@ -91,12 +91,12 @@ def outer(ask: Request) -> np.ndarray:
 
 
 def corrupt_target(ask: Request) -> np.ndarray:
-    """The edge with another target."""
+    """The edge with another target; none for edges of a node that points to every other one."""
     return _replace_targets("corrupt-target", "points to", ask)
 
 
 def corrupt_source(ask: Request) -> np.ndarray:
-    """The edge with another source."""
+    """The edge with another source; none for edges to a node that every other one points to."""
     return _replace_targets("corrupt-source", "is pointed to by", _turned(ask))[:, ::-1]
 
 
@@ -203,13 +203,17 @@ def _replace_targets(name: str, says: str, ask: Request) -> np.ndarray:
         targets[left] = ask.rng.integers(0, n, len(left), dtype=np.int32)
         s, t = sources[left], targets[left]
         left = left[(s == t) | graph.has_edges(s, t)]
+    served = np.ones(len(sources), bool)
     for source in np.unique(sources[left]):
         row = graph.targets[graph.row_starts[source] : graph.row_starts[source + 1]]
         free = np.setdiff1d(np.arange(n, dtype=np.int32), np.append(row, source))
-        if not len(free):
-            raise ValueError(
-                f"{name}: node {graph.name(source)!r} {says} every other node; use another protocol"
-            )
         mine = left[sources[left] == source]
-        targets[mine] = ask.rng.choice(free, len(mine))
-    return np.stack([sources, targets], axis=1)
+        if len(free):
+            targets[mine] = ask.rng.choice(free, len(mine))
+        else:
+            served[mine] = False
+    if not served.any():
+        raise ValueError(
+            f"{name}: node {graph.name(sources[0])!r} {says} every other node; use another protocol"
+        )
+    return np.stack([sources, targets], axis=1)[served]

@@ -1,6 +1,8 @@
 """`timelike split`: the files of a split, which `fit` and `evaluate` read."""
 
 import json
+import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,6 +57,13 @@ def test_from_split_to_scores_without_a_leak(run, tmp_path):
     code, out, err = run(*[model if x == "model" else x for x in evaluate], "--json")
     assert (code, json.loads(out)["positives"]) == (0, 41), err
     assert "fair" not in err
+
+
+def test_what_to_type_next_can_be_typed(run, tmp_path):
+    _, out, _ = run("split", "edges.tsv", "--out", tmp_path / "my parts")
+    fit, evaluate = (shlex.split(line.partition("timelike ")[2]) for line in out.splitlines()[1:])
+    for file in (fit[1], fit[3], fit[5], evaluate[3], evaluate[5]):
+        assert Path(file).is_file()
 
 
 def test_folds_and_times(run, tmp_path):

@@ -6,6 +6,7 @@ from any_graphs import as_set, graphs, random_graph
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import timelike as tl
 from timelike import DiGraph, protocols
 from timelike.datasets import duplication_divergence
 from timelike.protocols import PROTOCOLS, draw_non_edges
@@ -90,6 +91,21 @@ def test_a_hub_with_one_free_target_is_served():
     assert as_set(draw_non_edges("corrupt-target", star, pairs)) == {(0, 1)}
     turned = DiGraph.from_arrays(star.targets, star.sources, n)
     assert as_set(draw_non_edges("corrupt-source", turned, pairs[:, ::-1])) == {(1, 0)}
+
+
+def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
+    """A closure with its root, such as wordnet:mammals, can be validated with corrupt-target all the same."""
+    tree = tl.datasets.transitive_closure(tl.datasets.load("tree:branching=2,depth=3"))
+    pairs = tree.pairs
+    others = pairs[pairs[:, 0] != 0]
+    found = draw_non_edges("corrupt-target", tree, pairs, ratio=2)
+    assert found[:, 0].tolist() == np.repeat(others[:, 0], 2).tolist()
+    assert not tree.has_edges(found[:, 0], found[:, 1]).any()
+    turned = DiGraph.from_arrays(tree.targets, tree.sources, tree.num_nodes)
+    back = draw_non_edges("corrupt-source", turned, pairs[:, ::-1], ratio=2)
+    assert sorted(back[:, 1].tolist()) == sorted(found[:, 0].tolist())
+    model = tl.SpacetimeEmbedding(settings="hierarchy", dim=3, epochs=1, valid_fraction=0.4, progress=False)
+    assert "non-edges to an edge" in model.fit(tree).embedding_.info["calibration"]
 
 
 def test_too_few_to_be_found_is_an_error(monkeypatch):

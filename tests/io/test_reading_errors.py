@@ -66,6 +66,9 @@ FILES = {
     "no terms": ("e.obo", "format-version: 1.2\n", r"no \[Term\] stanzas"),
     "no colon": ("e.obo", OBO.format("is_a A"), "line 8: a tag and a colon expected; the text is 'is_a A'"),
     "no parent": ("e.obo", OBO.format("is_a: ! x"), "line 8: the parent is missing"),
+    "no target": ("e.sif", "a pd b c\nb pd\n", "line 2: it must be SOURCE KIND TARGET.*'b pd'"),
+    "an empty target": ("e.sif", "a\tpd\t\tc\n", "line 1: it must be SOURCE KIND TARGET"),
+    "one line": ("e.sif", "a pd b\rb pd c\n", "line 1: there is a CR within the line"),
     "stranger": ("e.obo", OBO.format("is_a: C ! c"), "line 8: the parent is no term of this file; .*'C'"),
 }
 

@@ -126,6 +126,18 @@ def test_graphml_and_obo(rows, lonely):
 
 
 @settings(max_examples=30)
+@given(edges(words), st.lists(words, max_size=3, unique=True))
+def test_sif(rows, lonely):
+    bare = [row[:2] for row in rows]
+    with tempfile.TemporaryDirectory() as folder:
+        check(
+            read(writers.sif(Path(folder) / "e.sif.gz", bare, lonely)),
+            bare,
+            dict.fromkeys(x for row in [*bare, lonely] for x in row),
+        )
+
+
+@settings(max_examples=30)
 @given(edges(st.integers(0, 9)), st.sampled_from(["", ".gz"]))
 def test_matrices(rows, packing):
     nodes = list(range(10))

@@ -59,6 +59,13 @@ def write(tmp_path):
         ("Child,Parent\nx,b\n", [("x", "b")]),
         ('"TF name","Gene Symbol"\na,b\n', [("a", "b")]),
         ("regulatorId\tregulatorName\tgeneId\tgeneName\n1\tlexA\t2\trecA\n", [(1, 2)]),
+        (
+            "1)regulatorId\t2)regulatorName\t4)regulatedId\t5)regulatedName\nR1\tlexA\tG2\trecA\n",
+            [("R1", "G2")],
+        ),
+        ("Regulator Name,Regulated Gene\na,b\n", [("a", "b")]),
+        ("\ufeffsep=;\r\nTF;Gene\r\na;b\r\n", [("a", "b")]),
+        ('"sep=,"\na,b\n', [("a", "b")]),
         ("source_name,source,target\nx,a,b\ny,b,c\n", [("a", "b"), ("b", "c")]),
         ("regulator_name,regulator_id,target_id,target_name\nx,7,8,y\n", [("x", "y")]),
         ("subject\tpredicate\tobject\na\tis_a\tb\n", [("a", "b")]),

@@ -288,7 +288,11 @@ def test_save_writes_the_same_file_twice(ending, tmp_path):
             ValueError,
             "kind is 'circle'; it must be auto or one of",
         ),
-        (lambda e: plot.draw(e, kind="polar"), ValueError, r"kind is 'polar'; Flat.* has diagram"),
+        (
+            lambda e: plot.draw(e, kind="polar"),
+            ValueError,
+            "'polar', a view that Minkowski spacetime does not have; it has diagram",
+        ),
         (
             lambda e: plot.interactive(e, kind="training"),
             ValueError,

@@ -74,6 +74,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "matrix.mtx": matrix,
     "graph.graphml": graphml,
     "terms.obo": terms,
+    "network.sif": lambda size: rows("node{}\tpd\tnode{}\tn{:.4f}\n", size),
 }
 TABLES = {"names.parquet": LINE, "numbers.parquet": NUMBERS}
 

@@ -113,6 +113,15 @@ def test_other_settings_are_named(tmp_path):
         tl.train(GRAPH.subgraph(np.arange(20)), MODEL, config, checkpoint=keep)
 
 
+def test_long_lists_of_settings_are_not_printed(tmp_path):
+    """As they are of the runs of a sweep: all of them differ if the seed does."""
+    before, now = ({"seed": seed, "runs": [{"seed": seed, "tau1": 0.1}] * 20} for seed in (0, 1))
+    with pytest.raises(
+        ValueError, match=r"run \(runs differs; seed was 0, is now 1\); .*, or delete it to start"
+    ):
+        checkpoints.check_settings(tmp_path, before, now)
+
+
 def test_a_finished_run_is_read_back(tmp_path):
     path = tmp_path / "run.safetensors"
     first = run(path)

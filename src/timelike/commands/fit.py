@@ -14,7 +14,7 @@ import tyro
 from timelike._version import __version__
 from timelike.commands.fitted import result, show
 from timelike.commands.keeping import beside, keeping
-from timelike.commands.options import Geometry, ManyOptions, Preset, TrainingOptions, optional
+from timelike.commands.options import MINUTES, Geometry, ManyOptions, Preset, TrainingOptions, optional
 from timelike.commands.printing import note, print_json
 from timelike.commands.reading import Edges, TimedOptions
 from timelike.commands.streamed import fit_streamed
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from timelike.graph import DiGraph
     from timelike.settings import Settings
 
-#: How long --tune searches unless --budget says otherwise.
-MINUTES = 5.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from timelike.commands.printing import typed
+
 if TYPE_CHECKING:
     from timelike.embedding import Embedding
     from timelike.evaluation import LabelledPairs
@@ -44,7 +46,7 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
 def question(model: Path | str, nodes: int) -> str:
     """What to ask a model of so many nodes first."""
     asked = "--all" if nodes <= MANY else "--source NODE"
-    return f"timelike predict {model} {asked} --top 20"
+    return f"timelike predict {typed(model)} {asked} --top 20"
 
 
 def show(found: dict[str, Any]) -> None:
@@ -61,4 +63,4 @@ def show(found: dict[str, Any]) -> None:
         print(f"validation AP  {found['valid_ap']:.3f} (guessing has {found['guessing_ap']:.3f}{more})")
     print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
     print(f"next           {question(model, found['nodes'])}")
-    print(f"               timelike plot {model} --out picture.png")
+    print(f"               timelike plot {typed(model)} --out picture.png")

@@ -39,6 +39,9 @@ Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
 Storage = Literal["float32", "bfloat16", "float16"]
 Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 
+#: How long is searched for settings unless --budget says otherwise.
+MINUTES = 5.0
+
 
 def optional(metavar: str) -> Any:
     """An option that need not be given and whose help says what happens then."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -37,6 +38,11 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def typed(path: object) -> str:
+    """A path as it is typed in a command, in quotes if there is a blank in it."""
+    return shlex.quote(str(path))
 
 
 def note(*lines: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
 Folder = Annotated[Path | None, optional("FOLDER")]
 #: Kept here as text so that `--help` and mistakes need no reader; a test compares them with the list.
-Format = Literal["parquet", "matrix-market", "graphml", "obo", "edge-list"]
+Format = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PairOptions:
     @property
     def layout(self) -> dict[str, Any]:
         """What is said about the lines and columns of files."""
-        columns = None if self.columns is None else [_column(word) for word in self.columns.split(",")]
+        columns = None if self.columns is None else [_column(word) for word in _words(self.columns)]
         delimiter = None if self.delimiter is None else self.delimiter.replace("\\t", "\t")
         header = None if self.header is None else self.header == "yes"
         options = {"columns": columns, "delimiter": delimiter, "header": header}
@@ -109,11 +109,11 @@ class GraphOptions(PairOptions):
     nodes: Annotated[Path | None, optional("FILE")] = None
     """Nodes to keep even if they have no edge: a file with one name on a line."""
 
-    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,edge-list}")] = None
+    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,sif,edge-list}")] = None
     """The format of the edge file; if not given, what its first bytes and its ending say."""
 
     relations: Annotated[str | None, optional("NAME,NAME…")] = None
-    """The relations of an ontology (OBO) that are edges; is_a,part_of unless given."""
+    """The kinds of edges to read; of an ontology (OBO) is_a,part_of unless given, of a SIF file all."""
 
     labels: bool = False
     """Call the nodes of OBO and GraphML files by their labels, not by their ids."""
@@ -121,7 +121,7 @@ class GraphOptions(PairOptions):
     @property
     def given(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
-        relations = None if self.relations is None else self.relations.split(",")
+        relations = None if self.relations is None else _words(self.relations)
         options = {"nodes": self.nodes, "format": self.format, "relations": relations}
         given = {name: value for name, value in options.items() if value is not None}
         return {**self.layout, **given, **({"labels": True} if self.labels else {})}
@@ -148,6 +148,11 @@ class TimedOptions(GraphOptions):
     def given(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
         return {**super().given, **({} if self.time is None else {"time": _column(self.time)})}
+
+
+def _words(text: str) -> list[str]:
+    """What commas divide, without the blanks around it."""
+    return [word.strip() for word in text.split(",")]
 
 
 def _column(word: str) -> str | int:

@@ -12,7 +12,7 @@ import tyro
 from timelike.checks import output_path, whole_number
 from timelike.commands.evaluate import RATIO, Protocol
 from timelike.commands.options import Count, optional
-from timelike.commands.printing import print_json
+from timelike.commands.printing import print_json, typed
 from timelike.commands.reading import Edges, TimedOptions
 from timelike.files import replacing_folder
 
@@ -88,11 +88,12 @@ class Split:
         for summary in found:
             counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
             print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['protocol']} non-edges")
-        folder = found[0]["folder"]
-        valid = f" --valid {folder}/valid.tsv" if found[0]["valid_edges"] else ""
-        print(f"next  timelike fit {folder}/train.tsv --nodes {folder}/nodes.txt{valid} --out model")
+        names = ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
+        train, nodes, valid, test, non_edges = (typed(f"{found[0]['folder']}/{name}") for name in names)
+        valid = f" --valid {valid}" if found[0]["valid_edges"] else ""
+        print(f"next  timelike fit {train} --nodes {nodes}{valid} --out model")
         if found[0]["test_edges"]:
-            test = f"--edges {folder}/test.tsv --negatives {folder}/test-non-edges.tsv"
+            test = f"--edges {test} --negatives {non_edges}"
             print(f"      timelike evaluate model {test}")
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:

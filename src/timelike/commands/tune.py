@@ -11,8 +11,8 @@ import tyro
 from timelike._version import __version__
 from timelike.checks import output_path
 from timelike.commands.evaluate import Protocol
-from timelike.commands.options import Count, Preset, optional
-from timelike.commands.printing import note, print_json, print_table
+from timelike.commands.options import MINUTES, Count, Preset, optional
+from timelike.commands.printing import note, print_json, print_table, typed
 from timelike.commands.reading import Edges, TimedOptions
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Tune:
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")] = Path("best.toml")
     """The file to write; the search is kept in FILE.journal until it is done."""
 
-    budget: float = 5.0
-    """Minutes, about."""
+    budget: Annotated[float | None, optional("FLOAT")] = None
+    """For about how many minutes to search; 5 unless given."""
 
     trials: Count = None
     """Draw so many settings instead, however long that takes: the same on every machine."""
@@ -77,6 +77,8 @@ class Tune:
 
         if self.preset is not None and self.settings is not None:
             raise ValueError("--preset and --settings exclude each other; leave one out")
+        if self.budget is not None and self.trials is not None:
+            raise ValueError("--budget and --trials exclude each other; leave one out")
         output_path("--out", self.out, (".toml",))
         journal = self.out.with_name(f"{self.out.name}.journal")
         if journal.exists() and not self.resume:
@@ -87,7 +89,7 @@ class Tune:
                 self.reading.graph(self.edges),
                 self.preset or self.settings,
                 dim=self.dim,
-                budget=self.budget,
+                budget=MINUTES if self.budget is None else self.budget,
                 trials=self.trials,
                 seeds=self.seeds,
                 seed=self.seed,
@@ -121,5 +123,6 @@ class Tune:
             kinds = "+".join(kind for kind in row["negatives"] if kind != "weights")
             rows.append([name, *scores, row["geometry"], row["likelihood"], kinds])
         print_table(rows)
-        print(f"{found.trials} settings in {found.seconds / 60:.1f} minutes; the winner is in {self.out}")
-        print(f"next           timelike fit {self.edges} --out model --settings {self.out}")
+        took = f"{found.seconds:.0f} seconds" if found.seconds < 60 else f"{found.seconds / 60:.1f} minutes"
+        print(f"{found.trials} settings in {took}; the winner is in {self.out}")
+        print(f"next           timelike fit {typed(self.edges)} --out model --settings {typed(self.out)}")

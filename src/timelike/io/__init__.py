@@ -47,8 +47,9 @@ def read(
     (in NetworkX and GraphML the attribute of edges) that says when an edge came about, by a number or
     a date: they become `graph.times`. `delimiter`, `header` (is there one?) and `comment` (beginnings
     of lines to pass over: # and %) describe edge lists. `nodes` lists names to keep even if they have
-    no edge: a sequence, or a file with one per line. `relations` (is_a, part_of) and `labels` (name
-    nodes by label rather than id) are for ontologies, `labels` for GraphML too. `data_dir` is where
+    no edge: a sequence, or a file with one per line. `relations` are the kinds of edges
+    to read, of ontologies (is_a, part_of unless given) and SIF files (all); `labels` names the nodes of
+    ontologies and GraphML by label rather than id. `data_dir` is where
     the files of a data set are looked for.
 
     A malformed row is a `ValueError` that names its line, or is counted if `skip_bad_rows`.

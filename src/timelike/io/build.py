@@ -39,7 +39,7 @@ class Builder:
         self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
         self.remarks: list[str] = []
         self.clock = Clock()
-        self.rows = self.bad_rows = 0
+        self.rows = self.bad_rows = self._alone = 0
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | IdNumbering | None = None
         self._edges = EdgeList()
@@ -57,6 +57,13 @@ class Builder:
         import polars as pl
 
         self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
+
+    def add_nodes(self, names: pl.Series) -> None:
+        """Nodes that may have no edge, found among the edges: loops that are not counted keep them."""
+        if self.rows and len(names):
+            self.add(names, names)
+            self.rows -= len(names)
+            self._alone += len(names)
 
     def add(
         self,
@@ -240,6 +247,7 @@ class Builder:
 
     def _noted(self, graph: DiGraph, count: int) -> DiGraph:
         """The graph of so many edges with its notes, if it has any edge."""
+        self._left_out["self_loops"] -= self._alone
         counts = {**self._left_out, "duplicates": count - graph.num_edges, "bad_rows": self.bad_rows}
         kept = "first" if graph.times is None else "earliest"
         notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)

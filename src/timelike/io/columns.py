@@ -19,7 +19,20 @@ SOURCES = frozenset(
     ("source", "src", "from", "u", "head", "node1", "regulator", "tf", "citing", "follower", "subject")
 )
 TARGETS = frozenset(
-    ("target", "dst", "to", "v", "tail", "node2", "gene", "cited", "followee", "object", "destination")
+    (
+        "target",
+        "dst",
+        "to",
+        "v",
+        "tail",
+        "node2",
+        "gene",
+        "regulated",
+        "cited",
+        "followee",
+        "object",
+        "destination",
+    )
 )
 #: Words that name two columns of nodes and do not say which is the source: that is the first.
 ENDS = (("child", "parent"), ("subclass", "superclass"), ("hyponym", "hypernym"), ("nodea", "nodeb"))
@@ -93,8 +106,8 @@ def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _plain(word: str) -> tuple[str, str]:
-    """The word for an end in the name of a column, and what follows it: `tf` and `name` of `TF_name`."""
-    whole = plain = "".join(x for x in word.lower() if x.isalnum())
+    """The word for an end in the name of a column, and what follows it: `tf` and `name` of `2)TF_name`."""
+    whole = plain = "".join(x for x in word.lower() if x.isalnum()).lstrip("0123456789")
     while longer := next((x for x in SORTS if plain.endswith(x) and len(plain) > len(x) + 1), None):
         plain = plain.removesuffix(longer)
     return plain, whole.removeprefix(plain)

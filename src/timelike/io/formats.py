@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from timelike.checks import one_of
 from timelike.graph import DiGraph
-from timelike.io import graphml, matrix_market, obo, parquet, text
+from timelike.io import graphml, matrix_market, obo, parquet, sif, text
 from timelike.io.build import Builder
 from timelike.io.files import File
 
@@ -49,6 +49,7 @@ FORMATS: tuple[Format, ...] = (
     Format("matrix-market", (".mtx", ".mm"), matrix_market.looks, matrix_market.read),
     Format("graphml", (".graphml",), graphml.looks, graphml.read),
     Format("obo", (".obo",), obo.looks, obo.read),
+    Format("sif", (".sif",), _never, sif.read),
     Format("edge-list", EDGE_LISTS, _never, _to_the_end(text.collect)),
 )
 

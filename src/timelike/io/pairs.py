@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike.io import parquet, text
+from timelike.io import parquet, sif, text
 from timelike.io.build import Builder
 from timelike.io.files import File
 from timelike.io.formats import allowed, find
@@ -17,7 +17,11 @@ from timelike.io.formats import allowed, find
 if TYPE_CHECKING:
     import polars as pl
 
-COLLECT: dict[str, Callable[..., None]] = {"edge-list": text.collect, "parquet": parquet.collect}
+COLLECT: dict[str, Callable[..., Any]] = {
+    "edge-list": text.collect,
+    "parquet": parquet.collect,
+    "sif": sif.collect,
+}
 
 
 class PairList(Builder):
@@ -54,7 +58,7 @@ def read_pairs(
     data_dir: str | os.PathLike | None = None,
     **options: Any,
 ) -> Sequence[str]:
-    """Hand the rows of an edge list or a Parquet file (`-`: standard input) to `take`, piece by piece.
+    """Hand the rows of an edge list, a SIF or a Parquet file (`-`: standard input) to `take`, piece by piece.
 
     A piece has the columns source and target, as text. Returns remarks on what was read. `options`
     are those of the format: `columns`, for edge lists also `delimiter` and `header`. The name of a data set
@@ -72,7 +76,7 @@ def read_pairs(
     with File(None if source == "-" else Path(source)) as file:
         kind = find(file).name
         if kind not in COLLECT:
-            raise ValueError(f"{file.name}: this is {kind}; pairs must come as {' or '.join(COLLECT)}")
+            raise ValueError(f"{file.name}: this is {kind}; pairs must come as {', '.join(COLLECT)}")
         allowed(COLLECT[kind], options, f"{file.name} ({kind})")
         found = PairList(file.name, take, skip_bad_rows)
         try:

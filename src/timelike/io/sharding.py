@@ -88,7 +88,7 @@ def shard_file(
     with File(Path(source)) as file:
         kind = find(file, format).name
         if kind not in COLLECT:
-            raise ValueError(f"{source}: this is {kind}; edges to stream come as {' or '.join(COLLECT)}")
+            raise ValueError(f"{source}: this is {kind}; edges to stream come as {', '.join(COLLECT)}")
         allowed(COLLECT[kind], options, f"{source} ({kind})")
         rows = parquet.rows(file) if kind == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
         builder = _Spilling(source, folder, max(1, -(-rows // per_part)), skip_bad_rows)

@@ -23,7 +23,8 @@ from timelike.io.times import NUMBER, Time
 if TYPE_CHECKING:
     import polars as pl
 
-COMMENTS = ("#", "%")
+#: How lines begin that are passed over; `sep=;` is for Excel.
+COMMENTS = ("#", "%", "sep=", '"sep=')
 #: Rows that are Python objects at a time.
 SOME = 2**15
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.checks import show
 from timelike.embedding import Embedding
 from timelike.manifolds.base import Manifold
 from timelike.manifolds.quadric import is_anti_de_sitter, is_hyperbolic
@@ -22,6 +21,7 @@ from timelike.plot.views import (
     lost_note,
     main_directions,
     view_of,
+    words_for,
     wrap,
 )
 
@@ -218,7 +218,9 @@ def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
     if kind == "auto":
         kind = next((name for name in ("polar", "disk") if name in fitting), "diagram")
     if kind not in fitting:
-        raise ValueError(f"kind is {kind!r}; {show(manifold)} has {', '.join(fitting)}")
+        raise ValueError(
+            f"kind is {kind!r}, a view that {words_for(manifold)} does not have; it has {', '.join(fitting)}"
+        )
     return LAYOUTS[kind][0]
 
 
