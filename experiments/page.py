@@ -142,7 +142,7 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
-    if name in ("cost", "wordnet_time"):
+    if name in ("cost", "question", "wordnet_time"):
         report = importlib.import_module(f"experiments.{name}").report
         return f"{report(stored(name))}\n\n{how(stored(name))}\n"
     if name.startswith("cpu-"):

@@ -46,13 +46,18 @@ BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
 SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
 #: What `variations` may change besides the numbers of the model.
 SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")
-#: Protocols, and the kinds of negatives that are drawn like their non-edges.
-KINDS = {
-    **{"uniform": "uniform", "inner": "inner", "outer": "outer", "degree": "degree"},
-    **{"corrupt-target": "target", "corrupt-source": "source"},
+#: Protocols, and negatives that are drawn like their non-edges. Where one end of all edges is one of a few
+#: nodes, which way an edge points is learned from edges backwards.
+OF_PROTOCOL: dict[str, dict[str, int]] = {
+    "uniform": {"uniform": 4},
+    "inner": {"inner": 4, "reversed": 1},
+    "outer": {"outer": 4, "reversed": 1},
+    "corrupt-target": {"target": 4},
+    "corrupt-source": {"source": 4},
+    "degree": {"degree": 4},
 }
 #: How much a negative counts, where that is not 1: regulators are few, so a non-edge of one says more.
-KIND_WEIGHTS = {"inner": {"inner": 3.0}, "outer": {"outer": 3.0}}
+KIND_WEIGHTS = {"inner": 3.0, "outer": 3.0}
 
 
 def recipe(
@@ -113,13 +118,18 @@ def any_negatives(count: int) -> Negatives:
 
 
 def negatives_of(protocol: str) -> Negatives | None:
-    """Four negatives to an edge, drawn as a protocol draws non-edges; None: there is no such kind.
+    """Negatives that are drawn as a protocol draws non-edges; None: there are none such.
 
     What a model is asked to tell apart it should have learned to tell apart: on DREAM5, listed non-edges are
     of regulators, and nothing else costs more.
     """
-    kind = KINDS.get(protocol)
-    return None if kind is None else Negatives(**{kind: 4}, weights=KIND_WEIGHTS.get(kind, {}))
+    counts = OF_PROTOCOL.get(protocol)
+    return None if counts is None else _weighted(counts)
+
+
+def _weighted(counts: dict[str, int]) -> Negatives:
+    weights = {kind: KIND_WEIGHTS[kind] for kind in counts if kind in KIND_WEIGHTS}
+    return Negatives(**counts, weights=weights)
 
 
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
@@ -146,7 +156,7 @@ def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
         )
     }
     kind = max(likely, key=lambda name: likely[name])
-    return Negatives(**{kind: 4}, weights=KIND_WEIGHTS.get(kind, {}))
+    return _weighted({kind: 4})
 
 
 def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:

@@ -116,7 +116,7 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
     file.write_text("".join(line.format(h=i % 3, i=i) for i in range(120)))
     general = ({"uniform": 4}, "uniform", False)
     for options, (drawn, protocol, noted) in {
-        (): ({kind: 4}, kind, True),
+        (): ({kind: 4, "reversed": 1}, kind, True),
         ("--negatives", "4"): general,
         ("--preset", "general"): general,
     }.items():

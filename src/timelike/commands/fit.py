@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from timelike.settings import Settings
 
 
-
 @dataclasses.dataclass(frozen=True)
 class Fit:
     """Embed a directed graph in a spacetime and save the model.

@@ -1,0 +1,93 @@
+"""Does it matter what a model is asked while it learns? Hidden edges among the likeliest, by what `fit` asks.
+
+python -m experiments.question [--out OUT]    # go on with what is missing, then print the table
+
+15 % of the edges are hidden. As many of the likeliest missing edges are looked up among them: by
+`SpacetimeEmbedding()`, which asks what suits the graph, and by `settings="general"`, which asks about any two
+nodes. Graphs are also turned round, so that few nodes are pointed to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import timelike as tl
+from timelike.reproduce.run import load_results, write_results
+from timelike.reproduce.tables import markdown
+from timelike.reproduce.task import Result, Task
+from timelike.reproduce.work import Work, compute
+
+GRAPHS = ("dream5:in-silico", "dream5:ecoli", "dream5:yeast", "wordnet:mammals")
+#: None looked at while the defaults were chosen.
+SPLITS = (10, 11, 12)
+ASKED = {"what suits the graph": None, "any two nodes": "general"}
+
+
+def tasks(data_dir: str | None) -> Iterator[Task]:
+    """Every graph both ways, with both questions, on every split."""
+    for name, turned, asked, seed in itertools.product(GRAPHS, (False, True), ASKED, SPLITS):
+        about = {"graph": name, "turned": turned, "asked": asked, "split": seed}
+        where = f"{name.replace(':', '-')}/{'turned' if turned else 'as-it-is'}-{ASKED[asked]}-{seed}"
+        yield Task(where, about, functools.partial(measure, data_dir=data_dir, **about))
+
+
+def measure(graph: str, turned: bool, asked: str, split: int, data_dir: str | None) -> dict[str, Any]:
+    """The share of hidden edges among as many likely ones, and how often edges score above their reverse."""
+    known = tl.datasets.load(graph, data_dir=data_dir)
+    if turned:
+        known = tl.DiGraph.from_arrays(known.targets, known.sources, known.num_nodes, known.names)
+    parts = tl.split_edges(known, valid=0, test=0.15, seed=split)
+    found = tl.SpacetimeEmbedding(settings=ASKED[asked], seed=split, progress=False).fit(parts.train)
+    hidden = {(known.name(s), known.name(t)) for s, t in parts.test.positives}
+    hits = sum((edge.source, edge.target) in hidden for edge in found.top_edges(len(hidden)))
+    info = found.embedding_.info
+    return {
+        "hits": hits / len(hidden),
+        "direction": tl.evaluate(found.embedding_, parts).direction_accuracy,
+        "geometry": found.geometry_,
+        "best_epoch": info["best_epoch"],
+        "protocol": info["protocol"],
+    }
+
+
+def report(results: list[Result]) -> str:
+    """A row for each graph and direction: medians over the splits."""
+    cells: dict[tuple, dict[str, list[Result]]] = {}
+    for result in results:
+        key = (result.about["graph"], result.about["turned"])
+        cells.setdefault(key, {}).setdefault(result.about["asked"], []).append(result)
+    order = sorted(cells, key=lambda key: (key[1], GRAPHS.index(key[0])))
+    body = []
+    for name, turned in order:
+        mine = cells[name, turned]
+        row = [name + (", turned round" if turned else ""), mine[next(iter(ASKED))][0].found["protocol"]]
+        for what, asked in itertools.product(("hits", "direction"), ASKED):
+            row.append(f"{100 * median(r.found[what] for r in mine[asked]):.1f}")
+        body.append(row)
+    head = ["graph", "what suits it", *(f"hidden edges found (%), {asked}" for asked in ASKED)]
+    return markdown([*head, *(f"right way round (%), {asked}" for asked in ASKED)], body)
+
+
+def main() -> None:
+    """Measure what is missing and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("question"))
+    parser.add_argument("--data-dir")
+    given = parser.parse_args()
+    command = "python -m experiments.question"
+    works = [Work(task, given.out / f"{task.name}.json", command) for task in tasks(given.data_dir)]
+    for work, made in compute([work for work in works if not work.finished()], 1):
+        print(f"{work.file.relative_to(given.out)}: {made['seconds']} s", flush=True)
+    results = load_results(given.out)
+    write_results(results, given.out.with_suffix(".json"))
+    print(report(results))
+
+
+if __name__ == "__main__":
+    main()
