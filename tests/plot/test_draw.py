@@ -47,6 +47,22 @@ def test_every_layout_draws_every_family(name, dim):
             assert [figure._supxlabel.get_text()] == ["\n".join(scene.notes)]
 
 
+def test_few_nodes_far_off_do_not_make_the_rest_small():
+    points = np.random.default_rng(0).normal(size=(400, 2)).astype(np.float32)
+    points[:3] += [[30, 0], [40, 5], [0, 50]]
+    embedding = dataclasses.replace(embed(Minkowski(2)), points=points, names=None)
+    scene = diagram(embedding, select(embedding, None))
+    assert np.ptp(scene.limits, axis=1).max() < 10
+    outside = np.sum(((scene.at < scene.limits[:, 0]) | (scene.at > scene.limits[:, 1])).any(axis=1))
+    assert 3 <= outside <= 12
+    assert f"{outside} of 400 nodes lie outside" in scene.notes
+    asked = diagram(embedding, select(embedding, None, nodes=[0, 1, 2]))  # then they are what is looked at
+    assert (asked.limits[:, 0] <= scene.at[:3].min(axis=0)).all()
+    assert (asked.limits[:, 1] >= scene.at[:3].max(axis=0)).all()
+    near = dataclasses.replace(embedding, points=points[3:])
+    assert not any("outside" in note for note in diagram(near, select(near, None)).notes)
+
+
 def test_matrices_and_pictures_without_a_graph_draw():
     embedding = embed(CylindricalMinkowski(3))
     assert plot.draw(embedding, GRAPH, "adjacency").axes

@@ -34,6 +34,9 @@ MOST_OF_TIME = 0.8
 #: A diagram is at least so wide for its height, and so high for its width.
 SLIM = 0.6
 
+#: This share of the nodes may lie outside of a diagram that were so many times as large with them.
+FAR, STRETCHED = 0.02, 2
+
 
 class Scene(NamedTuple):
     """What to draw, in two or three coordinates.
@@ -68,9 +71,11 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     start = at[chosen.sources]
     end = np.stack([at[chosen.targets, 0], start[:, 1] + step], axis=1)
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
-    limits = _limits(at, view)
+    limits = _limits(at, at[chosen.chosen], view)
     cones = [_triangles(at[i], view, limits) for i in chosen.chosen] if view.light else []
     notes = _notes(view.lost, chosen)
+    if outside := np.count_nonzero(((at < limits[:, 0]) | (at > limits[:, 1])).any(axis=1)):
+        notes.append(f"{outside} of {len(at):,} nodes lie outside")
     if view.period is not None and np.ptp(limits[1]) < view.period:
         notes.append(f"time: {np.ptp(limits[1]) / view.period:.0%} of the circle shown, no node in the rest")
     guides = []
@@ -250,9 +255,16 @@ def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.nda
     return np.concatenate([p for p, _ in found]), np.concatenate([i for _, i in found])
 
 
-def _limits(at: np.ndarray, view: View) -> np.ndarray:
-    """[[left, right], [bottom, top]], not too slim; all between walls, of a circle of time what is used."""
+def _limits(at: np.ndarray, chosen: np.ndarray, view: View) -> np.ndarray:
+    """[[left, right], [bottom, top]], not too slim; all between walls, of a circle of time what is used.
+
+    Few nodes, none of the `chosen`, may lie outside, where they would make the rest small.
+    """
     low, high = at.min(axis=0), at.max(axis=0)
+    within = np.concatenate([np.quantile(at, [FAR / 2, 1 - FAR / 2], axis=0), chosen])
+    near, last = within.min(axis=0), within.max(axis=0)
+    alone = (high - low > STRETCHED * (last - near)) & [True, view.period is None]
+    low, high = np.where(alone, near, low), np.where(alone, last, high)
     size = np.maximum(high - low, [SLIM * (high - low)[1], SLIM * (high - low)[0]])
     half = np.maximum(0.56 * size, 1e-3)
     middle = (low + high) / 2
