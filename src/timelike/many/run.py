@@ -79,7 +79,7 @@ class Runner:
         culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
         found: dict[str, Any] = {
             "loss": tally.loss if learns else np.nan,
-            "gradient_norm": tally.gradient_norm / max(tally.rows, 1),  # none is finite in a lost run
+            "gradient_norm": tally.gradient_norm / np.maximum(tally.rows, 1),  # none is finite in a lost run
             "saturated": tally.saturated / tally.pairs,
             "off_surface": off_surface,
             "rejected": tally.rejected,

@@ -34,8 +34,8 @@ MOST_OF_TIME = 0.8
 #: A diagram is at least so wide for its height, and so high for its width.
 SLIM = 0.6
 
-#: This share of the nodes may lie outside of a diagram that were so many times as large with them.
-FAR, STRETCHED = 0.02, 2
+#: This share of the nodes may lie outside of a diagram, on a side where it would grow by so much with them.
+FAR, STRETCHED = 0.02, 0.5
 
 
 class Scene(NamedTuple):
@@ -262,9 +262,9 @@ def _limits(at: np.ndarray, chosen: np.ndarray, view: View) -> np.ndarray:
     """
     low, high = at.min(axis=0), at.max(axis=0)
     within = np.concatenate([np.quantile(at, [FAR / 2, 1 - FAR / 2], axis=0), chosen])
-    near, last = within.min(axis=0), within.max(axis=0)
-    alone = (high - low > STRETCHED * (last - near)) & [True, view.period is None]
-    low, high = np.where(alone, near, low), np.where(alone, last, high)
+    first, last = within.min(axis=0), within.max(axis=0)
+    most = STRETCHED * (last - first) if view.period is None else [STRETCHED * (last - first)[0], np.inf]
+    low, high = np.where(first - low > most, first, low), np.where(high - last > most, last, high)
     size = np.maximum(high - low, [SLIM * (high - low)[1], SLIM * (high - low)[0]])
     half = np.maximum(0.56 * size, 1e-3)
     middle = (low + high) / 2
