@@ -11,22 +11,19 @@ share are counted for each of them. Times are those of processor cores, all thre
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import functools
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from experiments import measuring
 from timelike.reproduce.link_prediction import PROTOCOLS, TRIALS, Case, run
 from timelike.reproduce.row import load_rows
-from timelike.reproduce.run import load_results, write_results
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Options, Result, Task
-from timelike.reproduce.work import Work, compute
 
 DIMS = (10, 100)
 #: Epochs of the run that is compiled and of the one that is not.
@@ -135,20 +132,5 @@ def report(results: list[Result]) -> str:
     )
 
 
-def main() -> None:
-    """Measure what is missing of the sample and print the estimate."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("cost"))
-    parser.add_argument("--data-dir")
-    given = parser.parse_args()
-    tasks = sample(Options(DIMS, data_dir=given.data_dir))
-    works = [Work(task, given.out / f"{task.name}.json", "python -m experiments.cost") for task in tasks]
-    for work, made in compute([work for work in works if not work.finished()], 1):
-        print(f"{work.file.relative_to(given.out)}: {made['cpu_seconds']} s", flush=True)
-    results = load_results(given.out)
-    write_results(results, given.out.with_suffix(".json"))
-    print(report(results))
-
-
 if __name__ == "__main__":
-    main()
+    measuring.measure("cost", __doc__, lambda data_dir: sample(Options(DIMS, data_dir=data_dir)), report)

@@ -9,19 +9,16 @@ nodes. Graphs are also turned round, so that few nodes are pointed to.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import itertools
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import timelike as tl
-from timelike.reproduce.run import load_results, write_results
+from experiments import measuring
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Result, Task
-from timelike.reproduce.work import Work, compute
 
 GRAPHS = ("dream5:in-silico", "dream5:ecoli", "dream5:yeast", "wordnet:mammals")
 #: None looked at while the defaults were chosen.
@@ -74,20 +71,5 @@ def report(results: list[Result]) -> str:
     return markdown([*head, *(f"right way round (%), {asked}" for asked in ASKED)], body)
 
 
-def main() -> None:
-    """Measure what is missing and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("question"))
-    parser.add_argument("--data-dir")
-    given = parser.parse_args()
-    command = "python -m experiments.question"
-    works = [Work(task, given.out / f"{task.name}.json", command) for task in tasks(given.data_dir)]
-    for work, made in compute([work for work in works if not work.finished()], 1):
-        print(f"{work.file.relative_to(given.out)}: {made['seconds']} s", flush=True)
-    results = load_results(given.out)
-    write_results(results, given.out.with_suffix(".json"))
-    print(report(results))
-
-
 if __name__ == "__main__":
-    main()
+    measuring.measure("question", __doc__, tasks, report)

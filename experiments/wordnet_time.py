@@ -9,20 +9,18 @@ validation.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import functools
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from experiments import measuring
 from timelike.reproduce.row import Row, load_rows
-from timelike.reproduce.run import load_results, write_results
 from timelike.reproduce.tables import markdown
 from timelike.reproduce.task import Result, Task
 from timelike.reproduce.wordnet import Cell, load_split
-from timelike.reproduce.work import Work, compute, device
+from timelike.reproduce.work import device
 
 #: Dimension and share of the closure of the table's row.
 CELLS = ((5, 10), (10, 50))
@@ -91,28 +89,14 @@ def _title(result: Result) -> str:
     return f"{about['title']}, d = {about['dim']}, {about['percent']} %, {about['steps']:,} steps"
 
 
-def main() -> None:
-    """Measure what is missing on this machine, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("wordnet_time"))
-    parser.add_argument("--data-dir")
-    given = parser.parse_args()
+def tasks(data_dir: str | None) -> Iterator[Task]:
+    """Every cell, on this machine."""
     here = "".join(c if c.isalnum() else "-" for c in device())
-    for number, cell in enumerate(cells(given.data_dir)):
+    for number, cell in enumerate(cells(data_dir)):
         about = {"title": cell.row.title, "dim": cell.dim, "percent": cell.percent}
         about |= {"steps": cell.row.more["steps"], "settings": cell.settings}
-        work = Work(
-            Task(f"{here}/{number}", about, functools.partial(measure, cell)),
-            given.out / here / f"{number}.json",
-            "python -m experiments.wordnet_time",
-        )
-        if not work.finished():
-            list(compute([work], 1))
-            print(work.file.read_text(encoding="utf-8"), flush=True)
-    results = load_results(given.out)
-    write_results(results, given.out.with_suffix(".json"))
-    print(report(results))
+        yield Task(f"{here}/{number}", about, functools.partial(measure, cell))
 
 
 if __name__ == "__main__":
-    main()
+    measuring.measure("wordnet_time", __doc__, tasks, report)
