@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from timelike.checks import whole_number
 from timelike.graph import DiGraph
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -94,7 +95,7 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     strong, labels = connected_components(matrix, connection="strong")
     sizes = np.bincount(labels, minlength=1)
     cyclic = sizes[labels] > 1 if graph.num_nodes else np.zeros(0, bool)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole_number("seed", seed))
     cycle, searches = _longest_shortest_cycle(graph, labels, np.flatnonzero(cyclic), rng)
     share, paths = _transitive(graph, rng)
     pairs = graph.num_nodes * (graph.num_nodes - 1)

@@ -50,6 +50,8 @@ def draw_non_edges(
     """
     one_of("protocol", protocol, PROTOCOLS)
     whole_number("ratio", ratio, 1)
+    for part in seed if isinstance(seed, list) else [seed]:
+        whole_number("seed", part)
     known = checked_pairs(positives, graph.num_nodes, "positives")
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     if not len(known):

@@ -130,6 +130,23 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
         assert found["protocol"] == protocol  # as it was validated
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        ("fit", "--epochs", 0),
+        ("fit", "--members", 0),
+        ("fit", "--seed", -1),
+        ("fit", "--valid-fraction", 1.5),
+        ("sweep", "--learning-rate", -1),
+        ("sweep", "--valid-fraction", 1.5),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_before_a_file_is_read(run, tmp_path, command, option, value):
+    code, _, err = run(command, tmp_path / "none.tsv", "--out", tmp_path / "model", option, value)
+    assert code == 2
+    assert err.startswith(f"timelike: {option} is {value}")
+
+
 def test_any_pairs_are_asked_about_in_other_graphs(run, tmp_path):
     assert "learned is" not in run("fit", "edges.tsv", "--out", tmp_path / "model", *QUICK).err
     assert Embedding.load(tmp_path / "model").info["protocol"] == "uniform"

@@ -63,6 +63,19 @@ def chi_squared(counts, expected):
     return np.sum((counts - expected)[used] ** 2 / expected[used]) / used.sum()
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda seed: draw_non_edges("uniform", GRAPH, GRAPH.pairs[:3], seed=seed),
+        lambda seed: GRAPH.describe(seed),
+        lambda seed: tl.datasets.planted(50, seed=seed),
+    ],
+)
+def test_a_seed_is_a_whole_number(use):
+    with pytest.raises(ValueError, match="seed is -1; it must be a whole number ≥ 0"):
+        use(-1)
+
+
 def test_frequencies():
     """χ² per degree of freedom against the exact probabilities of all non-edges; 1 ± 0.1 by chance."""
     graph = random_graph(40, 200)

@@ -89,6 +89,7 @@ class Fit:
     def run(self) -> None:
         """Read, train, save, and say what came of it."""
         from timelike import store
+        from timelike.checks import share, whole_number
         from timelike.settings import as_settings
 
         if self.valid is not None and self.valid_fraction is not None:
@@ -101,6 +102,9 @@ class Fit:
             raise ValueError("--budget is for a search; give --tune too, or leave it out")
         if self.snapshots is not None and self.snapshots < 2:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
+        self.training.check()
+        whole_number("members", self.members, 1)
+        share("valid_fraction", self.valid_fraction or 0)
         as_settings(self._start)
         store.check_free(self.out, "--out")
         place = self.many.place

@@ -90,7 +90,17 @@ class TrainingOptions:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {name: value for name, value in fields.items() if value is not None}
 
-    def recipe(self, geometry: str, graph: AnyGraph, protocol: str = "uniform") -> tuple[Model, Config]:
+    def check(self) -> None:
+        """Refuse numbers that cannot be: to find out after the edges are read may take long."""
+        from timelike.checks import whole_number
+
+        whole_number("seed", self.seed)
+        whole_number("seeds", self.seeds, 1)
+        self.recipe("minkowski", None)
+
+    def recipe(
+        self, geometry: str, graph: AnyGraph | None, protocol: str = "uniform"
+    ) -> tuple[Model, Config]:
         """What suits the geometry, the graph and what edges are told from, changed by what was given."""
         from timelike.recipes import any_negatives, negatives_of, recipe, shortened
 

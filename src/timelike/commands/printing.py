@@ -37,7 +37,7 @@ def print_table(rows: Sequence[Sequence[Any]]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def typed(path: object) -> str:

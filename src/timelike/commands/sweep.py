@@ -66,11 +66,14 @@ class Sweep:
         """Train, print the table, and save the best model."""
         from timelike import store
         from timelike.asked import protocol_of
+        from timelike.checks import share
         from timelike.settings import Settings
         from timelike.splits import split_edges
         from timelike.trained_on import TrainedOn
 
         grid = _grid(self.grid)
+        self.training.check()
+        share("valid_fraction", self.valid_fraction)
         if self.resume and (self.out is None or self.storage is not None):
             raise ValueError("--resume is for runs kept beside --out; --storage keeps its own")
         if self.out is not None:

@@ -50,7 +50,9 @@ def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0
     model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
     reach = _reach(model)
     side = (nodes * reach.volume / positive_number("degree", degree)) ** (1 / dim)
-    points = np.random.default_rng(seed).random((nodes, dim), np.float32) * np.float32(side)
+    points = np.random.default_rng(whole_number("seed", seed)).random((nodes, dim), np.float32) * np.float32(
+        side
+    )
     s, t = _draw(model, points, reach, seed)
     return Planted(DiGraph.from_arrays(s, t, nodes), points, model)
 
