@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
-from timelike.engine import init_state, run_epoch
+from timelike.engine.epoch import init_state, run_epoch
 from timelike.graph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski

@@ -21,14 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
-from timelike.filtered import FilteredEdges
+from timelike.engine.filtered import FilteredEdges
+from timelike.engine.rounding import STORAGES
+from timelike.engine.shuffle import scramble
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 from timelike.model import Model
 from timelike.preparing import make_numbers, prepare
-from timelike.rounding import STORAGES
 from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
-from timelike.shuffle import scramble
 from timelike.streaming import Stream
 from timelike.training import _initial
 

@@ -127,7 +127,7 @@ class Epochs:
         import jax.numpy as jnp
 
         from timelike.config import Config
-        from timelike.engine import compiled, init_state, run_epoch
+        from timelike.engine.epoch import compiled, init_state, run_epoch
         from timelike.preparing import make_numbers, prepare
         from timelike.sweeps import programs
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import timelike as tl
 from timelike import metrics, predict
-from timelike.rounding import STORAGES
+from timelike.engine.rounding import STORAGES
 
 
 def hold_out(graph: tl.DiGraph, count: int) -> tuple[tl.DiGraph, tl.LabelledPairs, tl.LabelledPairs]:

@@ -14,7 +14,8 @@ import numpy as np
 
 import timelike as tl
 from benchmarks.planted import ap, hold_out
-from timelike import rounding, tables, training
+from timelike import training
+from timelike.engine import rounding, tables
 
 
 def to_the_nearest(x, dtype, salt=None):

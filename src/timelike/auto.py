@@ -16,13 +16,13 @@ from timelike.checkpoint import Checkpointing, beside
 from timelike.config import Config
 from timelike.describe import SYMMETRIC, Description
 from timelike.embedding import Embedding
+from timelike.engine.rounding import storable
 from timelike.ensembles import ensemble, train_members
 from timelike.evaluation import LabelledPairs, best_threshold, score_pairs
 from timelike.graph import DiGraph
 from timelike.metrics import average_precision
 from timelike.model import Model
 from timelike.progress import announce
-from timelike.rounding import storable
 from timelike.sweeps import sweep
 from timelike.training import DivergedError, train
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from timelike.checks import one_of, positive_number, whole_number
+from timelike.engine.optimizers import DENSE, OPTIMIZERS
+from timelike.engine.plan import Plan
+from timelike.engine.rounding import STORAGES
 from timelike.negatives import Negatives
-from timelike.optimizers import DENSE, OPTIMIZERS
-from timelike.plan import Plan
-from timelike.rounding import STORAGES
 
 SELECTIONS = ("valid", "test", "last")
 

@@ -54,7 +54,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4, of the kind
                     that those of validation are
     tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
-                    "float16", see `timelike.rounding`; None: float32, or as the settings say
+                    "float16", see `timelike.engine.rounding`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     members         how many runs the probabilities are the mean of: the one that was chosen, and others of
                     its settings with the seeds after its own. From 2 on predictions have a spread

@@ -13,9 +13,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike import metrics
 from timelike.checks import instance, show
+from timelike.engine.rounding import wide
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
-from timelike.rounding import wide
 
 if TYPE_CHECKING:
     from timelike.splits import Split

@@ -15,14 +15,14 @@ from timelike import predict
 from timelike._struct import with_scaled
 from timelike.checks import show
 from timelike.config import Config
+from timelike.engine.objective import batch_loss
+from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
+from timelike.engine.sampling import EdgeTable
+from timelike.engine.shuffle import below
+from timelike.engine.tables import get_rows, get_state, put_rows, put_state, sum_repeated
 from timelike.graph import DiGraph
 from timelike.manifolds import Manifold
 from timelike.model import Model
-from timelike.objective import batch_loss
-from timelike.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
-from timelike.sampling import EdgeTable
-from timelike.shuffle import below
-from timelike.tables import get_rows, get_state, put_rows, put_state, sum_repeated
 
 #: So many edges each way are enough to tell where a new node starts.
 START_EDGES = 32

@@ -15,15 +15,15 @@ import numpy as np
 from timelike._struct import numbers_of, with_numbers
 from timelike.checks import instance
 from timelike.config import Config
-from timelike.engine import Data
+from timelike.engine.epoch import Data
+from timelike.engine.filtered import FilteredEdges
+from timelike.engine.plan import Numbers, Plan
+from timelike.engine.rounding import check_storage
+from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.evaluation import LabelledPairs
-from timelike.filtered import FilteredEdges
 from timelike.graph import DiGraph, checked_nodes, checked_pairs
 from timelike.model import Model
-from timelike.plan import Numbers, Plan
 from timelike.planning import check_memory
-from timelike.rounding import check_storage
-from timelike.sampling import EdgeTable, share_taken
 from timelike.shards import AnyGraph, EdgeShards
 
 #: On a GPU, steps on so many rows of the table are worth kernels of our own.
@@ -108,7 +108,7 @@ def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
     if not alone or rows < LONG_STEP or jax.default_backend() != "gpu":
         return plan
     try:
-        from timelike.fused import fits
+        from timelike.engine.fused import fits
     except ImportError:  # a JAX that compiles kernels by other means than Triton
         return plan
     return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")

@@ -1,8 +1,8 @@
 """Epochs over edges that are streamed to the device, part by part, while it works on the part before.
 
-The points, the optimiser's state and the filter of edges (`timelike.bloom`) stay on the device. A thread
+The points, the optimiser's state and the filter of edges (`engine.bloom`) stay on the device. A thread
 reads the next part and sends it while the steps of this one run; the parts come in another order in every
-epoch, and the edges of a part as in `timelike.passes`. With one part it is the same epoch.
+epoch, and the edges of a part as in `engine.passes`. With one part it is the same epoch.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from timelike.bloom import add_members, no_members
-from timelike.engine import Data, Report, State, begin_epoch, compiled, end_epoch
+from timelike.engine.bloom import add_members, no_members
+from timelike.engine.epoch import Data, Report, State, begin_epoch, compiled, end_epoch
+from timelike.engine.filtered import FilteredEdges, side_by_side
+from timelike.engine.hubs import Places
+from timelike.engine.passes import Carry, Tally, sweep_edges
+from timelike.engine.plan import Numbers, Plan
+from timelike.engine.sampling import linked, share_taken
 from timelike.evaluation import LabelledPairs
-from timelike.filtered import FilteredEdges, side_by_side
-from timelike.hubs import Places
 from timelike.negatives import draws_for
-from timelike.passes import Carry, Tally, sweep_edges
-from timelike.plan import Numbers, Plan
-from timelike.sampling import linked, share_taken
 from timelike.shards import EdgeShards
 
 #: Non-edges to validate on are drawn at most this often.

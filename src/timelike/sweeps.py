@@ -21,14 +21,14 @@ from timelike.checkpoint import Checkpointing, Saver, beside
 from timelike.checks import positive_number
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import Data, Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
+from timelike.engine.passes import MANY
+from timelike.engine.plan import Numbers, Plan
 from timelike.evaluation import LabelledPairs
 from timelike.graph import MOST_NODES, DiGraph
 from timelike.machine import cores
 from timelike.model import Model
 from timelike.negatives import PAIRS_PER_BLOCK, Negatives
-from timelike.passes import MANY
-from timelike.plan import Numbers, Plan
 from timelike.planning import WORD, work_of
 from timelike.preparing import plain_numbers, prepare, settings_of
 from timelike.runs import one_run, runs_of

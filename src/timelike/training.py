@@ -17,12 +17,12 @@ from timelike._struct import numbers_of, with_numbers, with_reals
 from timelike.checkpoint import Checkpointing, Saver
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
+from timelike.engine.plan import Plan
+from timelike.engine.rounding import narrow, wide
 from timelike.evaluation import LabelledPairs
 from timelike.model import Model
-from timelike.plan import Plan
 from timelike.preparing import digest, edges_of, make_numbers, prepare, settings_of
-from timelike.rounding import narrow, wide
 from timelike.shards import AnyGraph, EdgeShards
 from timelike.signals import note_signals
 from timelike.streaming import Stream

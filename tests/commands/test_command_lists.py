@@ -12,12 +12,12 @@ from timelike.cli import COMMANDS, main
 from timelike.commands import datasets, evaluate, export, options, reading
 from timelike.commands import plot as plot_command
 from timelike.commands import reproduce as reproduce_command
+from timelike.engine.rounding import STORAGES
 from timelike.export import FORMATS
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
-from timelike.rounding import STORAGES
 from timelike.settings import PRESETS
 
 

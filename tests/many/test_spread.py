@@ -9,6 +9,7 @@ from small_runs import KINDS, MODEL, by_one, config_of, split_of
 
 import timelike as tl
 from timelike.cli import main
+from timelike.engine.sampling import EdgeTable
 from timelike.many.buckets import usual, with_room
 from timelike.many.dealing import dealt, places
 from timelike.many.processes import LOST, Place, losing
@@ -16,7 +17,6 @@ from timelike.many.reading import is_numbered, own_edges
 from timelike.many.run import mesh_of_all
 from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
 from timelike.many.train import NOTHING, Run, train
-from timelike.sampling import EdgeTable
 
 HOT = {"learning_rate": 1e30, "init_scale": 1e30}
 
@@ -85,7 +85,7 @@ def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
 
 def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
     """An epoch may take hours; the first block that is not finite ends it."""
-    monkeypatch.setattr("timelike.passes.PAIRS_PER_BLOCK", 400)
+    monkeypatch.setattr("timelike.engine.passes.PAIRS_PER_BLOCK", 400)
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
     with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30 is most likely"):
         run.finish(None, progress=False)

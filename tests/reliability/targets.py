@@ -16,6 +16,7 @@ from memory import watch
 
 import timelike as tl
 from timelike import checkpoint, store
+from timelike.engine.epoch import Report
 from timelike.io import names_in
 from timelike.io.pairs import read_pairs
 from timelike.journal import Journal
@@ -59,7 +60,7 @@ def _state() -> dict[str, np.ndarray]:
 
 
 def _history() -> dict[str, np.ndarray]:
-    names = tl.engine.Report._fields
+    names = Report._fields
     return {name: np.zeros((3, 3) if name == "culprits" else 3, np.float32) for name in names}
 
 

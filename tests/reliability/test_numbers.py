@@ -13,9 +13,9 @@ import pytest
 
 import timelike as tl
 from timelike._struct import numbers_of
+from timelike.engine.optimizers import OPTIMIZERS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.optimizers import OPTIMIZERS
 from timelike.runs import one_run
 
 LANES = 10

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import passes, tables
-from timelike.hubs import HUBS, Places
+from timelike.engine import passes, tables
+from timelike.engine.hubs import HUBS, Places
+from timelike.engine.optimizers import DENSE, Learned, Step
+from timelike.engine.plan import Plan
+from timelike.engine.steps import take_step
 from timelike.negatives import Negatives
-from timelike.optimizers import DENSE, Learned, Step
-from timelike.plan import Plan
-from timelike.steps import take_step
 
 
 def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):

@@ -16,11 +16,13 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
-from timelike import Config, DiGraph, Model, Negatives, engine, passes, preparing, tables, training
+from timelike import Config, DiGraph, Model, Negatives, preparing, training
+from timelike.engine import epoch as engine
+from timelike.engine import passes, tables
+from timelike.engine.optimizers import heating, schedule
 from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
-from timelike.optimizers import heating, schedule
 
 # Rows of a table
 

@@ -8,17 +8,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike import Model, fused, packing
+from timelike import Model
 from timelike.datasets import grid
-from timelike.hubs import Places
+from timelike.engine import fused, packing
+from timelike.engine.hubs import Places
+from timelike.engine.optimizers import OPTIMIZERS, Learned, Step
+from timelike.engine.plan import Plan
+from timelike.engine.rounding import narrow, wide
+from timelike.engine.steps import take_step
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
 from timelike.negatives import Negatives
-from timelike.optimizers import OPTIMIZERS, Learned, Step
-from timelike.plan import Plan
 from timelike.preparing import _faster
-from timelike.rounding import narrow, wide
-from timelike.steps import take_step
 
 NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
@@ -159,5 +160,5 @@ def test_without_triton_xla_takes_the_steps(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert _faster(plan, MODELS["minkowski"], graph, alone=True).fused
     assert _faster(plan, MODELS["minkowski"], small, alone=True) == plan  # whose steps are short
-    monkeypatch.setitem(sys.modules, "timelike.fused", None)
+    monkeypatch.setitem(sys.modules, "timelike.engine.fused", None)
     assert _faster(plan, MODELS["minkowski"], graph, alone=True) == plan

@@ -8,13 +8,14 @@ import jax.numpy as jnp
 import pytest
 from graphs import random_graph
 
-from timelike import Config, Model, engine, preparing, sweep, train
+from timelike import Config, Model, preparing, sweep, train
 from timelike._struct import numbers_of
 from timelike.datasets import chain
+from timelike.engine import epoch as engine
+from timelike.engine.optimizers import NUMBERS_RATE
 from timelike.likelihoods import Likelihood, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski, Sphere
 from timelike.numerics import log_sigmoid
-from timelike.optimizers import NUMBERS_RATE
 from timelike.structs import POSITIVE, number, struct
 
 GRAPH = random_graph(12, 40, seed=3)

@@ -9,15 +9,15 @@ import pytest
 import reference
 from steps import compiled, make_plan, one_by_one
 
-import timelike.steps
-from timelike import tables
-from timelike.hubs import sum_by_node
+import timelike.engine.steps
+from timelike.engine import tables
+from timelike.engine.hubs import sum_by_node
+from timelike.engine.objective import batch_loss
+from timelike.engine.optimizers import OPTIMIZERS, update_rows
+from timelike.engine.plan import Plan
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.model import Model
-from timelike.objective import batch_loss
-from timelike.optimizers import OPTIMIZERS, update_rows
-from timelike.plan import Plan
 
 DIM, PAIRS, STEPS = 3, 4, 100
 
@@ -94,7 +94,7 @@ TRANSFORMATION = functools.cache(Plan.transformation)
 @pytest.fixture
 def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
-        monkeypatch.setattr(timelike.steps, name, piece)
+        monkeypatch.setattr(timelike.engine.steps, name, piece)
     monkeypatch.setattr(tables, "first_entries", FIRST_ENTRIES)
     monkeypatch.setattr(Plan, "transformation", TRANSFORMATION)
 

@@ -6,8 +6,8 @@ import pytest
 
 import timelike as tl
 from timelike.checkpoint import Checkpointing
+from timelike.engine.rounding import STORAGES, narrow, wide
 from timelike.planning import Work
-from timelike.rounding import STORAGES, narrow, wide
 
 HALVES = ["bfloat16", "float16"]
 #: Bits of the mantissa.

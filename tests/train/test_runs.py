@@ -14,10 +14,10 @@ from graphs import random_graph
 
 from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
 from timelike.baselines import Disk, Static
+from timelike.engine.optimizers import DENSE, OPTIMIZERS
 from timelike.likelihoods import Likelihood, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Euclidean, Flat, Minkowski
 from timelike.numerics import log_sigmoid
-from timelike.optimizers import DENSE, OPTIMIZERS
 from timelike.runs import SWEPT
 from timelike.structs import struct
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from without_jax import in_numpy
 
-from timelike import sampling
-from timelike.filtered import FilteredEdges
+from timelike.engine import sampling
+from timelike.engine.filtered import FilteredEdges
+from timelike.engine.sampling import EdgeTable, draw_examples
 from timelike.graph import DiGraph
 from timelike.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
-from timelike.sampling import EdgeTable, draw_examples
 
 KEY = jax.random.key(7)
 

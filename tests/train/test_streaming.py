@@ -13,8 +13,9 @@ from compilations import compilations
 from graphs import random_graph
 
 import timelike as tl
-from timelike import bloom, streaming
-from timelike.filtered import FilteredEdges
+from timelike import streaming
+from timelike.engine import bloom
+from timelike.engine.filtered import FilteredEdges
 from timelike.shards import EdgeShards
 
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())

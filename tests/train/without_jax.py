@@ -1,11 +1,11 @@
-"""Run the source of `timelike.sampling` on NumPy: no compilation per shape, and every index checked."""
+"""Run the source of `engine.sampling` on NumPy: no compilation per shape, and every index checked."""
 
 from contextlib import ExitStack
 from unittest import mock
 
 import numpy as np
 
-from timelike import sampling, shuffle
+from timelike.engine import sampling, shuffle
 
 
 def in_numpy():

@@ -67,9 +67,9 @@ class Plan:
 
     def run(self) -> None:
         """Print the plan."""
+        from timelike.engine.rounding import check_storage, is_flat
         from timelike.manifolds import MANIFOLDS
         from timelike.planning import LARGEST, Work, plan
-        from timelike.rounding import check_storage, is_flat
 
         for name, value in (("nodes", self.nodes), ("edges", self.edges)):
             if value % 1 or not 1 <= value <= LARGEST:

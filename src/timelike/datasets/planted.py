@@ -146,8 +146,8 @@ def _compiled() -> Any:
     import jax
     import jax.numpy as jnp
 
+    from timelike.engine.shuffle import scramble
     from timelike.pairwise import log_probs
-    from timelike.shuffle import scramble
 
     @jax.jit
     def tile(model: Any, columns: Any, limits: Any, seed: Any) -> Any:

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from timelike.engine.shuffle import Shuffle
 from timelike.graph import DiGraph
-from timelike.shuffle import Shuffle
 
 #: Nodes placed at a time.
 PIECE = 1 << 20

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
+from timelike.engine.shuffle import at
+from timelike.engine.tables import add_rows, get_rows, set_rows
 from timelike.many.buckets import usual
-from timelike.shuffle import at
-from timelike.tables import add_rows, get_rows, set_rows
 
 AXIS = "processes"
 

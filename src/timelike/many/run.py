@@ -15,7 +15,13 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array
 
 from timelike._struct import reals_of, with_reals
-from timelike.engine import NAMED_CULPRITS, Report, init_moments, init_points
+from timelike.engine.epoch import NAMED_CULPRITS, Report, init_moments, init_points
+from timelike.engine.optimizers import Learned
+from timelike.engine.passes import Blocks, Tally
+from timelike.engine.plan import Numbers, Plan, in_epoch
+from timelike.engine.rounding import wide
+from timelike.engine.shuffle import Shuffle
+from timelike.engine.tables import get_rows
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.many.buckets import with_room
 from timelike.many.dealing import places
@@ -23,12 +29,6 @@ from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.many.shards import SharedEdges
 from timelike.many.steps import Tables, drawing, on, stepping, where
 from timelike.model import Model
-from timelike.optimizers import Learned
-from timelike.passes import Blocks, Tally
-from timelike.plan import Numbers, Plan, in_epoch
-from timelike.rounding import wide
-from timelike.shuffle import Shuffle
-from timelike.tables import get_rows
 
 
 def mesh_of_all() -> Mesh:

@@ -16,13 +16,13 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array, Bool, Int, Key
 
+from timelike.engine.passes import Blocks
+from timelike.engine.plan import Plan
+from timelike.engine.sampling import in_row
+from timelike.engine.shuffle import Shuffle, at, below_at
 from timelike.graph import MOST_EDGES, DiGraph
 from timelike.many.exchange import AXIS, Wanted, ask
 from timelike.negatives import LEFT_OUT, MAX_DRAWS, Negatives
-from timelike.passes import Blocks
-from timelike.plan import Plan
-from timelike.sampling import in_row
-from timelike.shuffle import Shuffle, at, below_at
 from timelike.sorting import PIECE
 
 Nodes = Int[Array, "*shape"]

@@ -17,18 +17,18 @@ from jax.sharding import PartitionSpec as Spec
 from jaxtyping import Array, Float, Int, Key
 
 from timelike._struct import with_reals
+from timelike.engine.objective import batch_loss, total_loss
+from timelike.engine.optimizers import Learned, Step
+from timelike.engine.passes import Blocks, Tally
+from timelike.engine.plan import Plan
+from timelike.engine.rounding import wide
+from timelike.engine.sampling import draw_examples
+from timelike.engine.shuffle import Shuffle
+from timelike.engine.steps import move_rows
+from timelike.engine.tables import get_rows
 from timelike.many.exchange import AXIS, Route, Wanted
 from timelike.many.shards import SharedEdges
 from timelike.model import Model
-from timelike.objective import batch_loss, total_loss
-from timelike.optimizers import Learned, Step
-from timelike.passes import Blocks, Tally
-from timelike.plan import Plan
-from timelike.rounding import wide
-from timelike.sampling import draw_examples
-from timelike.shuffle import Shuffle
-from timelike.steps import move_rows
-from timelike.tables import get_rows
 
 
 class Tables(NamedTuple):

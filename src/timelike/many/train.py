@@ -14,7 +14,10 @@ from tqdm import tqdm
 from timelike._struct import numbers_of, with_numbers, with_reals
 from timelike.config import Config
 from timelike.embedding import Embedding
-from timelike.engine import Report
+from timelike.engine.epoch import Report
+from timelike.engine.passes import Tally
+from timelike.engine.plan import Plan
+from timelike.engine.rounding import check_storage
 from timelike.evaluation import LabelledPairs
 from timelike.graph import DiGraph
 from timelike.many.dealing import places
@@ -23,10 +26,7 @@ from timelike.many.run import Runner, collect, mesh_of_all, spread_pairs, start
 from timelike.many.shards import edge_sum, over_processes, own_nodes, rows_of, spread
 from timelike.model import Model
 from timelike.names import Names
-from timelike.passes import Tally
-from timelike.plan import Plan
 from timelike.preparing import make_numbers
-from timelike.rounding import check_storage
 from timelike.signals import note_signals
 from timelike.training import (
     SELECTED_BY,

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.config import Config
-from timelike.engine import Report, State
+from timelike.engine.epoch import Report, State
 from timelike.evaluation import LabelledPairs, log_probs
 from timelike.graph import DiGraph
 from timelike.model import Model

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float, Int
 
-from timelike.rounding import narrow, wide
+from timelike.engine.rounding import narrow, wide
 
 Rows = Int[Array, "rows"]
 Table = Array

@@ -10,9 +10,9 @@ import optax
 from jaxtyping import Array, Float, Int, Key
 
 from timelike._struct import with_scaled
+from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedule
 from timelike.model import Model
 from timelike.negatives import Negatives
-from timelike.optimizers import DENSE, OPTIMIZERS, Step, heating, schedule
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Plan:
     optimizer: str
     select: str
     learn: tuple[str, ...]
-    #: How points and moments lie in memory: see `timelike.rounding`.
+    #: How points and moments lie in memory: see `rounding`.
     tables: str = "float32"
-    #: Whether steps are taken by the kernels of `timelike.fused`.
+    #: Whether steps are taken by the kernels of `fused`.
     fused: bool = False
     #: Whether the steps of a block are one loop of machine code: see `calls.in_one_kernel`.
     in_one_kernel: bool = False

@@ -14,12 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from timelike.tables import Rows, add_rows, get_rows
+from timelike.engine.tables import Rows, add_rows, get_rows
 
 #: So many nodes are hubs where gradients are added up for every node, with so many rows each.
 HUBS, COPIES = 128, 32
 
-#: The kernels of `timelike.fused` find the entries of a node in a batch one by one. A node of which more than
+#: The kernels of `fused` find the entries of a node in a batch one by one. A node of which more than
 #: so many are expected is a hub; with fewer, busy: it has one row. There are at most so many.
 CROWD, MOST_HUBS, MORE_COPIES = 64, 512, 128
 COMPANY, MOST_BUSY = 4, 32768

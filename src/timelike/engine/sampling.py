@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from timelike.calls import computed_once
+from timelike.engine.calls import computed_once
+from timelike.engine.hubs import Places
+from timelike.engine.shuffle import at, below
 from timelike.graph import DiGraph
-from timelike.hubs import Places
 from timelike.negatives import ENDS, Negatives, draws_for
-from timelike.shuffle import at, below
 
 Nodes = Int[Array, "*shape"]
 

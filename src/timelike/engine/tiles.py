@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Int
 
-from timelike.rounding import wide
+from timelike.engine.rounding import wide
 
 
 class Tile:

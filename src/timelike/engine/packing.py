@@ -1,4 +1,4 @@
-"""A table of points and the tables of an optimiser state side by side, for the kernels of `timelike.fused`.
+"""A table of points and the tables of an optimiser state side by side, for the kernels of `fused`.
 
 A memory answers few long requests faster than many short ones.
 """

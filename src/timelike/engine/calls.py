@@ -9,8 +9,8 @@ import jax
 from jax.experimental.scheduling_groups import xla_metadata_call
 from jax.flatten_util import ravel_pytree
 
+from timelike.engine.optimizers import Step
 from timelike.model import Model
-from timelike.optimizers import Step
 
 
 def computed_once(run: Callable) -> Callable:

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Num
 
 from timelike.checks import show
+from timelike.engine.shuffle import scramble
 from timelike.manifolds import Cylinder, Flat, Manifold
-from timelike.shuffle import scramble
 
 #: How points may lie in memory: name → the type of numbers there, None for that of the arithmetic.
 STORAGES: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": jnp.float16}

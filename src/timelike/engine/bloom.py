@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, UInt
 
-from timelike.shuffle import at, scramble
+from timelike.engine.shuffle import at, scramble
 
 Nodes = Int[Array, "*pairs"]
 Words = UInt[Array, "words"]

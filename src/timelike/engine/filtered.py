@@ -1,7 +1,7 @@
 """Training edges behind a filter: for a GPU, and for edges that come in parts.
 
 A memory takes as long for one number at a random place as for two, so both ends of an edge lie side by side;
-and whether a pair is an edge is asked of `timelike.bloom`, in one place instead of many.
+and whether a pair is an edge is asked of `bloom`, in one place instead of many.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from timelike.bloom import Words, add_members, has_member, no_members
+from timelike.engine.bloom import Words, add_members, has_member, no_members
+from timelike.engine.hubs import Places
+from timelike.engine.sampling import EdgeTable, Nodes, degrees_of, weights_of
+from timelike.engine.shuffle import at
 from timelike.graph import DiGraph
-from timelike.hubs import Places
-from timelike.sampling import EdgeTable, Nodes, degrees_of, weights_of
-from timelike.shuffle import at
 
 
 @partial(

@@ -17,14 +17,14 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from timelike._struct import reals_of, with_reals
+from timelike.engine.optimizers import Learned
+from timelike.engine.packing import pack, unpack
+from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
+from timelike.engine.plan import Numbers, Plan
+from timelike.engine.rounding import MOMENTS, STORAGES, narrow, wide
+from timelike.engine.sampling import EdgeTable
 from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
 from timelike.model import Model
-from timelike.optimizers import Learned
-from timelike.packing import pack, unpack
-from timelike.passes import ONE, Carry, Lanes, Tally, sweep_edges
-from timelike.plan import Numbers, Plan
-from timelike.rounding import MOMENTS, STORAGES, narrow, wide
-from timelike.sampling import EdgeTable
 
 #: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
 DRAWN = 1 << 14

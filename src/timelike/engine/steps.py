@@ -9,13 +9,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from timelike._struct import with_reals
-from timelike.hubs import Places, sum_by_node
-from timelike.manifolds.base import Manifold
-from timelike.model import Model
-from timelike.objective import batch_loss, total_loss
-from timelike.optimizers import Learned, Step, update_rows
-from timelike.rounding import wide
-from timelike.tables import (
+from timelike.engine.hubs import Places, sum_by_node
+from timelike.engine.objective import batch_loss, total_loss
+from timelike.engine.optimizers import Learned, Step, update_rows
+from timelike.engine.rounding import wide
+from timelike.engine.tables import (
     AT_ONCE,
     IN_TURN,
     get_rows,
@@ -24,9 +22,11 @@ from timelike.tables import (
     put_state,
     sum_repeated,
 )
+from timelike.manifolds.base import Manifold
+from timelike.model import Model
 
 if TYPE_CHECKING:
-    from timelike.plan import Plan
+    from timelike.engine.plan import Plan
 
 
 def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
@@ -93,8 +93,8 @@ def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Arr
 def take_fused_step(
     plan: Plan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
 ) -> tuple[tuple, tuple]:
-    """`take_step` by the kernels of `timelike.fused`."""
-    from timelike import fused
+    """`take_step` by the kernels of `fused`."""
+    from timelike.engine import fused
 
     packed, optimizer, learned, slots = carry
     nodes, weights, _ = batch

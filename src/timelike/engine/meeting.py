@@ -1,7 +1,7 @@
-"""Entries of a batch that are of the same node meet, for the kernels of `timelike.fused`.
+"""Entries of a batch that are of the same node meet, for the kernels of `fused`.
 
 Entries are linked in lists, many and short, those of one node in the same. Then the first of every node gets
-a list of the others. Those of hubs (`timelike.hubs`) are in no list.
+a list of the others. Those of hubs (`hubs`) are in no list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Int
 
-from timelike.tiles import Tile, like
+from timelike.engine.tiles import Tile, like
 
 Nodes = Int[Array, "entries"]
 

@@ -3,7 +3,7 @@
 XLA reads and writes the rows of a batch about ten times between its gather and its scatter, and adds up
 repeated nodes with an atomic addition for every number. Here each row is read once for its pair and once,
 with its optimiser state beside it, to be moved: the first entry of every node in a batch, as
-`timelike.meeting` finds it, moves its row by the gradients of all. The kernels are for flat spaces, where a
+`meeting` finds it, moves its row by the gradients of all. The kernels are for flat spaces, where a
 pair is seen by its time difference and by the sum of squares of the others.
 """
 
@@ -19,17 +19,17 @@ import optax
 from jax.experimental.pallas import triton
 from jaxtyping import Array, Float
 
-from timelike.hubs import Places
+from timelike.engine.hubs import Places
+from timelike.engine.meeting import NONE, Nodes, meet
+from timelike.engine.optimizers import MAX_STEP, Step, shorten
+from timelike.engine.packing import Packed
+from timelike.engine.rounding import is_flat, narrow
+from timelike.engine.tiles import Tile, like
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder
 from timelike.manifolds.base import Separation
-from timelike.meeting import NONE, Nodes, meet
 from timelike.model import Model
 from timelike.numerics import difference, log1mexp, log_sum_exp_of
-from timelike.optimizers import MAX_STEP, Step, shorten
-from timelike.packing import Packed
-from timelike.rounding import is_flat, narrow
-from timelike.tiles import Tile, like
 
 PerPair = Float[Array, "pairs batch"]
 Rows = Float[Array, "pairs ambient"]
