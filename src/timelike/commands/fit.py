@@ -135,8 +135,9 @@ class Fit:
         from timelike.asked import protocol_of
         from timelike.settings import as_settings
 
-        protocol = protocol_of(as_settings(self._start), self.training.negatives, graph)
-        if self._start is not None or protocol == "uniform":
+        settings = as_settings(self._start)
+        protocol = protocol_of(settings, self.training.negatives, graph)
+        if settings.protocol is not None or protocol == "uniform":
             return
         inner = protocol == "inner"
         few = len(np.unique(graph.sources if inner else graph.targets))
