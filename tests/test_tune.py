@@ -9,6 +9,8 @@ import pytest
 import timelike as tl
 from timelike import arms, tuning
 from timelike._struct import numbers_of
+from timelike.negatives import Negatives
+from timelike.recipes import negatives_of
 from timelike.settings import PRESETS, TRAINING, Settings, as_settings
 
 START = Settings(training={"epochs": 4, "batch_size": 64})
@@ -194,3 +196,14 @@ def test_commands(tmp_path, monkeypatch, capsys):
             main(["tune", GRAPH_NAME, *wrong])
         assert stop.value.code == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("protocol", ["uniform", "inner", "outer", "corrupt-target"])
+def test_a_search_begins_with_the_negatives_of_fit(protocol):
+    first = arms.arms_around(Settings(protocol=protocol), GRAPH)[0]
+    assert Negatives(**first.negatives) == negatives_of(protocol)
+
+
+def test_a_search_where_nothing_is_drawn_like_the_protocol_begins_with_any_pairs():
+    for protocol in ("reversed", None):
+        assert arms.arms_around(Settings(protocol=protocol), GRAPH)[0].negatives == {"uniform": 4}

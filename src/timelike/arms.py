@@ -12,11 +12,11 @@ from timelike.auto import candidates
 from timelike.config import Config
 from timelike.graph import DiGraph
 from timelike.model import Model
-from timelike.recipes import SWEPT_OF_CONFIG, TIMELESS
+from timelike.recipes import SWEPT_OF_CONFIG, TIMELESS, negatives_of
 from timelike.settings import Settings
 
-#: Kinds of negatives to choose from, besides those of the start: any pairs, other targets of a source, both
-#: ends, sources alike, hubs. The last two are what DREAM5 and WordNet wanted.
+#: Kinds of negatives to choose from, besides those of the start and of its protocol: any pairs, other targets
+#: of a source, both ends, sources alike, hubs. The last two are what DREAM5 and WordNet wanted.
 NEGATIVES: tuple[dict[str, Any], ...] = (
     {"uniform": 4},
     {"target": 2, "source": 2},
@@ -24,8 +24,6 @@ NEGATIVES: tuple[dict[str, Any], ...] = (
     {"inner": 4, "weights": {"inner": 3.0}},
     {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
 )
-#: And where few nodes are pointed to.
-OUTER: dict[str, Any] = {"outer": 4, "weights": {"outer": 3.0}}
 #: Settings are drawn between their value at the start over, and times, this factor.
 FACTORS = {
     **{"learning_rate": 4, "init_scale": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4},
@@ -58,9 +56,9 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     """Every combination worth a program, those that differ least from the start first."""
     names = candidates(graph.describe())
     geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
-    negatives = [dict(start.negatives)] * bool(start.negatives)
-    negatives += [OUTER] * (start.protocol == "outer")
-    negatives += [kinds for kinds in NEGATIVES if kinds not in negatives]
+    negatives: list[dict[str, Any]] = []
+    for kinds in (dict(start.negatives), _suited(start.protocol), *NEGATIVES):
+        negatives += [kinds] * (bool(kinds) and kinds not in negatives)
     arms = []
     for i, geometry in enumerate(geometries):
         timeless = geometry in TIMELESS
@@ -76,6 +74,14 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
         return sum(a != b for a, b in zip(pair[1], first, strict=True)), pair[0]
 
     return [arm for _, arm in sorted(arms, key=order)]
+
+
+def _suited(protocol: str | None) -> dict[str, Any]:
+    """The negatives that go with a protocol, if there are such."""
+    found = None if protocol is None else negatives_of(protocol)
+    if found is None:
+        return {}
+    return {**found.counts, **({"weights": dict(found.weights)} if found.weights else {})}
 
 
 def in_arm(base: Settings, arm: Arm) -> Settings:

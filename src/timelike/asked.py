@@ -37,10 +37,11 @@ def protocol_of(settings: Settings, negatives: int | Negatives | None, graph: Di
 
 
 def negatives_for(data: TrainedOn, protocol: str | None) -> Negatives | None:
-    """Negatives like the non-edges of validation, drawn by a protocol or given; None: there are none."""
-    if data.valid is None:
-        return None
-    return (protocol and negatives_of(protocol)) or negatives_like(data.valid, data.graph)
+    """Negatives like the non-edges that a protocol draws, or else like those of validation; None: any."""
+    drawn = None if protocol is None else negatives_of(protocol)
+    if drawn is not None or data.valid is None:
+        return drawn
+    return negatives_like(data.valid, data.graph)
 
 
 def geometries_of(

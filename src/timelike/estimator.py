@@ -51,8 +51,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     None: as `timelike.recipes.recipe` says for this geometry and graph. On a small graph
                     the settings of `timelike.portfolio` that do not touch what is given are tried too, in
                     one program: the best by validation is kept
-    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: 4, of the kind
-                    that those of validation are
+    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: of the kind
+                    that those of validation are, or would be
     tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
                     "float16", see `timelike.engine.rounding`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
@@ -150,7 +150,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if self.valid_ is not None and (by_itself if self.refit is None else self.refit):
             embedding = self._refitted(embedding, known, task)
         about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
-        if self.valid_ is not None and drawn is not None:
+        if drawn is not None:
             about["protocol"] = drawn
         self.embedding_ = dataclasses.replace(embedding, info={**embedding.info, **about})
         return self

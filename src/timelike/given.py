@@ -38,8 +38,11 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
     if isinstance(valid, LabelledPairs):
         return Held(TrainedOn(known, valid), "")
     if valid is not None:
-        pairs, _ = validation_pairs(known, _in_numbers_of(known, read(valid)), protocol, seed)
-        return Held(TrainedOn(known, pairs), "")
+        edges = np.unique(_in_numbers_of(known, read(valid)), axis=0)
+        if not len(edges):
+            raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
+        non_edges = draw_non_edges(protocol, known.with_edges(edges), edges, RATIO, seed)
+        return Held(TrainedOn(known, LabelledPairs.build(edges, non_edges)), "")
     if share("valid_fraction", fraction) * known.num_edges < FEWEST:
         return Held(TrainedOn(known), "there are too few edges to validate on")
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
@@ -49,13 +52,8 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
     return Held(TrainedOn(split.train, split.valid), "")
 
 
-def validation_pairs(
-    known: DiGraph, edges: np.ndarray, protocol: str, seed: int
-) -> tuple[LabelledPairs, list[str]]:
-    """(n, 2) `edges` to validate on, with drawn non-edges; and what is to be said about them.
-
-    A node with itself and repeated edges are left out.
-    """
+def said_of_validation(known: DiGraph, edges: np.ndarray) -> list[str]:
+    """What is to be said about (n, 2) `edges` to validate on: what is left out, and what is unfair."""
     once = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     loops = int(np.sum(edges[:, 0] == edges[:, 1]))
     learned = int(known.has_edges(once[:, 0], once[:, 1]).sum())
@@ -63,14 +61,11 @@ def validation_pairs(
         "of a node with itself, left out": loops,
         "repeated, left out": len(edges) - loops - len(once),
     }
-    if not len(once):
-        raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
-    non_edges = draw_non_edges(protocol, known.with_edges(once), once, RATIO, seed)
     said = [f"validation edges {what}: {count:,}" for what, count in counts.items() if count]
     if learned:
         share = f"{learned:,} of {len(once):,} validation edges"
         said.append(f"{share} are learned in training: this is no fair validation")
-    return LabelledPairs.build(once, non_edges), said
+    return said
 
 
 def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:

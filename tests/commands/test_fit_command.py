@@ -114,9 +114,14 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
     """Where random pairs are no edges mostly because of where they begin, or end, other pairs are drawn."""
     file, model = tmp_path / "star.tsv", tmp_path / "model"
     file.write_text("".join(line.format(h=i % 3, i=i) for i in range(120)))
-    general = ({"uniform": 4}, "uniform", False)
+    (tmp_path / "valid.tsv").write_text("".join(line.format(h=(i + 1) % 3, i=i) for i in range(12)))
+    (tmp_path / "dim.toml").write_text("dim = 2")  # which does not say what is asked
+    general, suited = ({"uniform": 4}, "uniform", False), ({kind: 4, "reversed": 1}, kind, True)
     for options, (drawn, protocol, noted) in {
-        (): ({kind: 4, "reversed": 1}, kind, True),
+        (): suited,
+        ("--settings", tmp_path / "dim.toml"): suited,
+        ("--valid", tmp_path / "valid.tsv"): suited,
+        ("--valid-fraction", "0"): suited,  # they are learned as they would be validated
         ("--negatives", "4"): general,
         ("--preset", "general"): general,
     }.items():

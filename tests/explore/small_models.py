@@ -23,11 +23,11 @@ def points_of(model: Model, nodes: int, seed: int = 0, scale: float = 0.6) -> np
     return np.asarray(place(jnp.asarray(noise)))
 
 
-def made_to_differ(shown: Shown) -> Shown:
-    """The same, ranked by the light cone, as if all non-edges had been of nodes with edges."""
-    seen = shown.known.sources < 20
+def made_to_differ(shown: Shown, kind: str = "inner") -> Shown:
+    """The same, ranked by the light cone, as if all non-edges had been of nodes with edges out, or in."""
+    seen = (shown.known.sources if kind == "inner" else shown.known.targets) < 20
     known = DiGraph.from_arrays(shown.known.sources[seen], shown.known.targets[seen], 60, shown.known.names)
-    info = {"config": {"negatives": {"inner": 4}}}
+    info = {"config": {"negatives": {kind: 4}}}
     embedding = dataclasses.replace(shown.embedding, score="cone 0.1", info=info)
     return shown._replace(embedding=embedding, known=known)
 

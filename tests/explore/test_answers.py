@@ -40,9 +40,10 @@ def test_the_lists_of_a_node_are_those_of_the_embedding(shown, answers, number):
     np.testing.assert_allclose([r["p"] for r in found["targets"]["known"]], prob, rtol=1e-5)
 
 
-def test_a_model_ranked_by_another_score_is_shown_so():
-    """And nodes that training never saw as sources are proposed to neither."""
-    shown = made_to_differ(make("minkowski"))
+@pytest.mark.parametrize("kind", ["inner", "outer"])
+def test_a_model_ranked_by_another_score_is_shown_so(kind):
+    """And nodes that training never saw as sources, or as targets, are proposed to neither."""
+    shown = made_to_differ(make("minkowski"), kind)
     embedding, known = shown.embedding, shown.known
     found = Answers(shown).node(7, 12)
     targets, sources = embedding.top_targets("gene7", 12, known), embedding.top_sources("gene7", 12, known)

@@ -309,15 +309,16 @@ def test_a_stopped_server_is_said(context, shown):
     page.close()
 
 
-def test_a_page_of_its_own_ranks_as_the_model_does(context, tmp_path):
-    shown = made_to_differ(make("minkowski"))
+@pytest.mark.parametrize(("kind", "side"), [("inner", "sources"), ("outer", "targets")])
+def test_a_page_of_its_own_ranks_as_the_model_does(context, tmp_path, kind, side):
+    shown = made_to_differ(make("minkowski"), kind)
     (file := tmp_path / "page.html").write_text(whole_page([shown]), encoding="utf-8")
     page = opened(context, file.as_uri())
     search(page, "gene7")
-    page.wait_for_selector("#likely-sources .row")
-    found = {row[0]: row[1] for row in listed(page, "sources")}
-    for best in shown.embedding.top_sources("gene7", 20, shown.known):
-        assert found[best.source] == pytest.approx(best.probability, rel=1e-5)
+    page.wait_for_selector(f"#likely-{side} .row")
+    found = {row[0]: row[1] for row in listed(page, side)}
+    for best in getattr(shown.embedding, f"top_{side}")("gene7", 20, shown.known):
+        assert found[getattr(best, side[:-1])] == pytest.approx(best.probability, rel=1e-5)
     assert found.keys() <= {f"gene{i}" for i in range(20)}
     page.close()
 

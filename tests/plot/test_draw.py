@@ -63,6 +63,17 @@ def test_few_nodes_far_off_do_not_make_the_rest_small():
     assert not any("outside" in note for note in diagram(near, select(near, None)).notes)
 
 
+@pytest.mark.parametrize("nodes", [3, 40, 90])
+def test_of_fewer_than_a_hundred_nodes_none_is_left_outside(nodes):
+    """One is more than the share that may be: a picture that ends on the way to it would show neither."""
+    points = np.random.default_rng(0).normal(size=(nodes, 2)).astype(np.float32)
+    points[0] = [1000, 0]
+    embedding = dataclasses.replace(embed(Minkowski(2)), points=points, names=None)
+    scene = diagram(embedding, select(embedding, None))
+    assert ((scene.at > scene.limits[:, 0]) & (scene.at < scene.limits[:, 1])).all()
+    assert not any("outside" in note for note in scene.notes)
+
+
 def test_matrices_and_pictures_without_a_graph_draw():
     embedding = embed(CylindricalMinkowski(3))
     assert plot.draw(embedding, GRAPH, "adjacency").axes

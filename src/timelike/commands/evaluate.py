@@ -56,7 +56,8 @@ class Evaluate:
     protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
     """How to draw non-edges if there is no --negatives: any two nodes (uniform), a node that has edges with
     any other (inner), any with one that edges enter (outer), the edge with another end, the edge backwards,
-    or ends as frequent as in edges; never a known edge. Unless given: as the model was validated."""
+    or ends as frequent as in edges; never a known edge. Unless given: as the model was trained and
+    validated."""
 
     ratio: int = RATIO
     """How many non-edges to draw for each edge (one if backwards)."""

@@ -21,7 +21,6 @@ from timelike.commands.streamed import fit_streamed
 
 if TYPE_CHECKING:
     from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluation import LabelledPairs
     from timelike.graph import DiGraph
     from timelike.settings import Settings
 
@@ -140,8 +139,9 @@ class Fit:
         from timelike.asked import protocol_of
         from timelike.settings import as_settings
 
-        protocol = protocol_of(as_settings(self._start), self.training.negatives, graph)
-        if self._start is not None or protocol == "uniform":
+        settings = as_settings(self._start)
+        protocol = protocol_of(settings, self.training.negatives, graph)
+        if settings.protocol is not None or protocol == "uniform":
             return
         inner = protocol == "inner"
         few = len(np.unique(graph.sources if inner else graph.targets))
@@ -179,21 +179,18 @@ class Fit:
         """The preset or the file of settings."""
         return self.preset or (None if self.settings is None else str(self.settings))
 
-    def read_valid(self, graph: DiGraph) -> LabelledPairs | None:
-        """Validation edges, with drawn non-edges to each, if some are given."""
+    def read_valid(self, graph: DiGraph) -> DiGraph | None:
+        """Validation edges, if some are given."""
         file = self.valid
         if file is None:
             return None
-        from timelike.asked import protocol_of
-        from timelike.given import validation_pairs
-        from timelike.settings import as_settings
+        from timelike.given import said_of_validation
+        from timelike.graph import DiGraph
 
         edges = self.reading.pairs(file, graph.num_nodes, graph.names)
-        protocol = protocol_of(as_settings(self._start), self.training.negatives, graph)
-        pairs, said = validation_pairs(graph, edges, protocol, self.training.seed)
-        for line in said:
+        for line in said_of_validation(graph, edges):
             note(f"{file}: {line}")
-        return pairs
+        return DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
 
     def estimator(self) -> SpacetimeEmbedding:
         """What the options ask for, not fitted yet."""
@@ -209,7 +206,7 @@ class Fit:
             **self.training.given,
         )
 
-    def _train(self, graph: DiGraph, valid: LabelledPairs | None) -> SpacetimeEmbedding:
+    def _train(self, graph: DiGraph, valid: DiGraph | None) -> SpacetimeEmbedding:
         """Train with a checkpoint beside the model; a signal says how to go on."""
         from timelike.checkpoint import Checkpointing
         from timelike.training import InterruptedTraining
@@ -237,7 +234,7 @@ class Fit:
         if not replay.ends_at(estimator.embedding_):
             note("the run was repeated for --snapshots and came out a little otherwise, by rounding")
 
-    def _tuned(self, graph: DiGraph, valid: LabelledPairs | None, fraction: float) -> Settings:
+    def _tuned(self, graph: DiGraph, valid: DiGraph | None, fraction: float) -> Settings:
         """What a search finds; its journal lies beside the checkpoint."""
         from timelike.tuning import tune
 

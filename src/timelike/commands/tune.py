@@ -48,8 +48,8 @@ class Tune:
     """The same from a file."""
 
     protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
-    """What held-out edges are told from: any two nodes (uniform) unless a preset says otherwise. Ask as you
-    will ask the model."""
+    """What held-out edges are told from: what suits the graph, as in fit, unless a preset says otherwise. Ask
+    as you will ask the model."""
 
     dim: Count = None
     """Dimensions, time included; 10 unless given."""

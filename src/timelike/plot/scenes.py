@@ -261,7 +261,9 @@ def _limits(at: np.ndarray, chosen: np.ndarray, view: View) -> np.ndarray:
     Few nodes, none of the `chosen`, may lie outside, where they would make the rest small.
     """
     low, high = at.min(axis=0), at.max(axis=0)
-    within = np.concatenate([np.quantile(at, [FAR / 2, 1 - FAR / 2], axis=0), chosen])
+    early = np.quantile(at, FAR / 2, axis=0, method="lower")  # nodes, nothing between them
+    late = np.quantile(at, 1 - FAR / 2, axis=0, method="higher")
+    within = np.concatenate([[early, late], chosen])
     first, last = within.min(axis=0), within.max(axis=0)
     most = STRETCHED * (last - first) if view.period is None else [STRETCHED * (last - first)[0], np.inf]
     low, high = np.where(first - low > most, first, low), np.where(high - last > most, last, high)
