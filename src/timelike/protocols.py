@@ -144,13 +144,13 @@ def suited(graph: DiGraph) -> str:
 
     Where few nodes have edges to others, a model that knows these few tells edges from `uniform` non-edges,
     and what it says is likely is none. There it is asked which nodes each of them points to; where few
-    nodes are pointed to, which nodes point to each of them. Where they are linked to all, as in a star, there
-    is nothing to ask about them.
+    nodes are pointed to, which nodes point to each of them. Where they are linked to most
+    nodes, as in a star, there is little to ask about them.
     """
     n = graph.num_nodes
     for protocol, ends in (("inner", graph.sources), ("outer", graph.targets)):
         few = len(np.unique(ends))
-        if few <= FEW * n and graph.num_edges < few * (n - 1):
+        if few <= FEW * n and 0 < 2 * graph.num_edges <= few * (n - 1):
             return protocol
     return "uniform"
 

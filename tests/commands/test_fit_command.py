@@ -130,8 +130,9 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
         info = Embedding.load(model).info
         assert Config.from_dict(info["config"]).negatives.counts == drawn
         assert info["protocol"] == protocol
-        (tmp_path / "one.tsv").write_text("hub0\tleaf1\n")
-        found = json.loads(run("evaluate", model, "--edges", tmp_path / "one.tsv", "--json").out)
+    for protocol, options in ((kind, ()), ("uniform", ("--preset", "general"))):
+        run("fit", file, "--out", model, *QUICK, *options)
+        found = json.loads(run("evaluate", model, "--edges", tmp_path / "valid.tsv", "--json").out)
         assert found["protocol"] == protocol  # as it was validated
 
 

@@ -145,14 +145,14 @@ def test_names_in_errors():
 
 @pytest.mark.parametrize(("turned", "suits"), [(False, "inner"), (True, "outer")])
 def test_what_suits_a_graph_can_be_drawn(turned, suits):
-    """Few nodes with edges are asked about, unless they are linked to all others."""
+    """Few nodes with edges are asked about, unless they are linked to most others."""
 
     def graph(leaves):
         star = np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)])
         return DiGraph.from_arrays(*(star[::-1] if turned else star), 31)
 
-    assert protocols.suited(graph(29)) == suits
-    assert protocols.suited(graph(30)) == "uniform"
+    assert protocols.suited(graph(15)) == suits
+    assert protocols.suited(graph(16)) == "uniform"
     assert protocols.suited(graph(0)) == "uniform"
-    for leaves in (29, 30):
+    for leaves in (15, 30):
         assert len(draw(protocols.suited(graph(leaves)), [[0, 1]], graph(leaves))) == 4
