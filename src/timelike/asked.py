@@ -13,7 +13,7 @@ from timelike.graph import DiGraph
 from timelike.likelihoods import Likelihood
 from timelike.model import Model
 from timelike.negatives import Negatives
-from timelike.protocols import suited as suited_protocol
+from timelike.protocols import suited
 from timelike.recipes import (
     SWEPT_OF_CONFIG,
     any_negatives,
@@ -33,7 +33,7 @@ def protocol_of(settings: Settings, negatives: int | Negatives | None, graph: Di
     """What validation edges are told from, and so the kind of negatives, unless these are given."""
     if settings.protocol is not None:
         return settings.protocol
-    return suited_protocol(graph) if negatives is None and not settings.negatives else "uniform"
+    return suited(graph) if negatives is None and not settings.negatives else "uniform"
 
 
 def negatives_for(data: TrainedOn, protocol: str | None) -> Negatives | None:
@@ -62,11 +62,11 @@ def geometries_of(
 
 
 def recipe_of(
-    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, suited: Negatives | None = None
+    estimator: SpacetimeEmbedding, geometry: str, graph: DiGraph, default: Negatives | None = None
 ) -> tuple[Model, Config]:
     """The recipe for a geometry, changed by the settings of an estimator and by what was given to it.
 
-    `suited` are the negatives to draw unless those say otherwise.
+    `default` are the negatives to draw unless those say otherwise.
     """
     settings = as_settings(estimator.settings)
     model, config = settings.build(graph, geometry, estimator.dim, estimator.likelihood)
@@ -74,7 +74,7 @@ def recipe_of(
     config = shortened(config, None if epochs is None else whole_number("epochs", epochs, 1))
     kinds = any_negatives(kinds) if isinstance(kinds, int) else kinds
     if kinds is None and not settings.negatives:
-        kinds = suited
+        kinds = default
     given: dict[str, Any] = {
         "batch_size": estimator.batch_size,
         "learning_rate": estimator.learning_rate,

@@ -132,8 +132,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         protocol = protocol_of(settings, self.negatives, known)
         self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed, protocol)
         drawn = None if isinstance(valid, LabelledPairs) else protocol
-        suited = negatives_for(self.trained_on_, drawn)
-        recipe = partial(recipe_of, self, graph=self.graph_, suited=suited)
+        negatives = negatives_for(self.trained_on_, drawn)
+        recipe = partial(recipe_of, self, graph=self.graph_, default=negatives)
         names, why = geometries_of(self, recipe, unvalidated)
         task = auto.Task(
             self.graph_, self.valid_, partial(variations_of, self), self.seeds, self.checkpoint, self.progress
