@@ -122,7 +122,7 @@ REDRAW = """() => { const pane = timelike.panes[0], taken = [];
 def make_model(folder: Path, nodes: int) -> Path:
     """A saved model with five known edges to a node."""
     from timelike import DiGraph, Embedding
-    from timelike.trained_on import TrainedOn
+    from timelike.embedding.trained_on import TrainedOn
 
     rng = np.random.default_rng(0)
     points = rng.normal(size=(nodes, DIM)).astype(np.float32)

@@ -14,16 +14,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.config import Config
+from timelike.core.model import Model
+from timelike.embedding.exact_ranking import best_of, best_of_node, of_node
+from timelike.engine.config import Config
 from timelike.engine.epoch import init_state, run_epoch
-from timelike.graph import DiGraph
+from timelike.engine.negatives import Negatives
+from timelike.graphs.digraph import DiGraph
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.model import Model
-from timelike.negatives import Negatives
-from timelike.planning import KEPT
-from timelike.predict import best_of, best_of_node, of_node
-from timelike.preparing import make_numbers, prepare
+from timelike.training.cost_model import KEPT
+from timelike.training.prepare import make_numbers, prepare
 
 
 def seconds_per_epoch(graph: DiGraph, dim: int, config: Config, repeats: int = 5) -> tuple[float, float]:

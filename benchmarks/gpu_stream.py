@@ -20,17 +20,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.config import Config
-from timelike.engine.filtered import FilteredEdges
-from timelike.engine.rounding import STORAGES
-from timelike.engine.shuffle import scramble
+from timelike.core.hashed_random import scramble
+from timelike.core.model import Model
+from timelike.engine.config import Config
+from timelike.engine.filtered_edges import FilteredEdges
+from timelike.engine.table_storage import STORAGES
+from timelike.io.edge_shards import DEGREES, HEAD, HELD_OUT, EdgeShards
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.model import Model
-from timelike.preparing import make_numbers, prepare
-from timelike.shards import DEGREES, HEAD, HELD_OUT, EdgeShards
-from timelike.streaming import Stream
-from timelike.training import _initial
+from timelike.training.prepare import make_numbers, prepare
+from timelike.training.stream import Stream
+from timelike.training.training_loop import _initial
 
 A, AB, ABC = (int(p * 2**32) for p in (0.57, 0.76, 0.95))
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from timelike.machine import cores
-from timelike.machine import versions as installed
+from timelike._util.hardware import cores
+from timelike._util.hardware import versions as installed
 
 ROOT = Path(__file__).resolve().parent.parent
 DREAM5 = Path("dream5") / "DREAM5_NetworkInference_GoldStandard_Network1.tsv"
@@ -75,7 +75,7 @@ def markdown(lines: Sequence[Line]) -> str:
 
 def random_graph(nodes: int, edges: int, seed: int = 0) -> Any:
     """Uniform random edges, the same number out of every node up to one; none is drawn twice."""
-    from timelike.graph import DiGraph
+    from timelike.graphs.digraph import DiGraph
 
     rng = np.random.default_rng(seed)
     sources = np.arange(edges, dtype=np.int64) * nodes // edges
@@ -96,7 +96,7 @@ def duplication_divergence() -> Any:
 def dream5(data_dir: Path) -> tuple[str, Any]:
     """The training edges (85%) of DREAM5 in silico, or of a random graph of its size, and which it is."""
     from timelike import split_edges
-    from timelike.graph import DiGraph
+    from timelike.graphs.digraph import DiGraph
 
     file = data_dir / DREAM5
     if not file.exists():
@@ -111,7 +111,7 @@ def dream5(data_dir: Path) -> tuple[str, Any]:
 def tfd(manifold: str, dim: int) -> Any:
     """A model with the triple Fermi-Dirac likelihood."""
     from timelike import likelihoods, manifolds
-    from timelike.model import Model
+    from timelike.core.model import Model
 
     return Model(manifolds.MANIFOLDS[manifold](dim), likelihoods.TripleFermiDirac())
 
@@ -126,10 +126,10 @@ class Epochs:
         import jax
         import jax.numpy as jnp
 
-        from timelike.config import Config
+        from timelike.engine.config import Config
         from timelike.engine.epoch import compiled, init_state, run_epoch
-        from timelike.preparing import make_numbers, prepare
-        from timelike.sweeps import programs
+        from timelike.training.prepare import make_numbers, prepare
+        from timelike.training.sweeps import programs
 
         config = Config(**{"learning_rate": 0.01, **settings})
         plan, data = prepare(graph, model, config, None, None, None, alone=seeds is None)

@@ -32,7 +32,7 @@ HOSTS = Path("/etc/netns")
 
 
 def run(options: Options) -> list[Line]:
-    from timelike.planning import Work
+    from timelike.training.cost_model import Work
 
     nodes = NODES // 50 if options.quick else NODES
     with tempfile.TemporaryDirectory() as folder:
@@ -180,11 +180,11 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
     import jax
 
     jax.distributed.initialize(address, count, number, heartbeat_timeout_seconds=3600)
-    from timelike.config import Config
-    from timelike.many.reading import own_edges
-    from timelike.many.run import mesh_of_all
-    from timelike.many.shards import own_nodes, rows_of
-    from timelike.many.train import Run
+    from timelike.distributed.own_edges import own_edges
+    from timelike.distributed.sharded_edges import own_nodes, rows_of
+    from timelike.distributed.sharded_run import mesh_of_all
+    from timelike.distributed.sharded_train import Run
+    from timelike.engine.config import Config
 
     config = Config(epochs=2, batch_size=BATCH, optimizer="adam", learning_rate=0.01)
     mesh = mesh_of_all()

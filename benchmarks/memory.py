@@ -34,7 +34,7 @@ def run(options: Options) -> list[Line]:
 
 def measure(nodes: int) -> dict[str, float]:
     """Build sorted edges without a larger temporary, then train for two epochs."""
-    from timelike.graph import DiGraph
+    from timelike.graphs.digraph import DiGraph
 
     targets = np.random.default_rng(0).integers(0, nodes, (nodes, DEGREE), dtype=np.int32)
     targets.sort(axis=1)
@@ -43,8 +43,8 @@ def measure(nodes: int) -> dict[str, float]:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     base = pages * os.sysconf("SC_PAGE_SIZE") / 2**30
 
-    from timelike.config import Config
-    from timelike.training import train
+    from timelike.engine.config import Config
+    from timelike.training.training_loop import train
 
     config = Config(epochs=2, batch_size=BATCH, optimizer="adam", learning_rate=0.01)
     train(graph, tfd("minkowski", DIM), config, progress=False)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import ROOT, Epochs, Line, Options, median_and_best, random_graph, seconds, tfd
-from timelike.machine import cores
+from timelike._util.hardware import cores
 
 NODES, EDGES, DIM, NEGATIVES = 1000, 4000, 10, 4
 TARGETS = {2: 50.0, 50: 20.0, 1000: 2.0}
@@ -113,7 +113,7 @@ def compare(batch: int, target: float, taken: dict[str, list[float]]) -> list[Li
 
 def timelike_epoch(graph: Any, batch: int, kind: str) -> Callable[[], None]:
     """One of ours, with one kind of negatives."""
-    from timelike.negatives import Negatives
+    from timelike.engine.negatives import Negatives
 
     return Epochs(graph, tfd("minkowski", DIM), batch_size=batch, negatives=Negatives(**{kind: NEGATIVES}))
 

@@ -16,8 +16,9 @@ import jax
 import numpy as np
 
 import timelike as tl
-from timelike import metrics, predict
-from timelike.engine.rounding import STORAGES
+from timelike.embedding import exact_ranking
+from timelike.engine.table_storage import STORAGES
+from timelike.evaluation import metrics
 
 
 def hold_out(graph: tl.DiGraph, count: int) -> tuple[tl.DiGraph, tl.LabelledPairs, tl.LabelledPairs]:
@@ -33,7 +34,7 @@ def hold_out(graph: tl.DiGraph, count: int) -> tuple[tl.DiGraph, tl.LabelledPair
 
 
 def ap(model: tl.Model, points: np.ndarray, pairs: tl.LabelledPairs) -> float:
-    scores = predict.listed(model, points, np.asarray(pairs.sources), np.asarray(pairs.targets))
+    scores = exact_ranking.listed(model, points, np.asarray(pairs.sources), np.asarray(pairs.targets))
     return metrics.average_precision(scores, np.asarray(pairs.labels))
 
 

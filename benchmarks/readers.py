@@ -78,7 +78,7 @@ def read(path: Path) -> dict[str, float]:
 
 def describe(edges: int) -> dict[str, float]:
     """Describe a random graph."""
-    from timelike.graph import DiGraph
+    from timelike.graphs.digraph import DiGraph
 
     s, t = np.random.default_rng(0).integers(0, edges // DEGREE, (2, edges))
     graph = DiGraph.from_arrays(s, t)

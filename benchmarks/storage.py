@@ -14,13 +14,13 @@ import numpy as np
 
 import timelike as tl
 from benchmarks.planted import ap, hold_out
-from timelike import training
-from timelike.engine import rounding, tables
+from timelike.engine import table_rows, table_storage
+from timelike.training import training_loop
 
 
 def to_the_nearest(x, dtype, salt=None):
-    """As `rounding.narrow`, but the nearest number."""
-    if dtype is None or jnp.dtype(dtype) not in rounding.LOST:
+    """As `table_storage.narrow`, but the nearest number."""
+    if dtype is None or jnp.dtype(dtype) not in table_storage.LOST:
         return x
     if dtype == jnp.uint16:
         return x.astype(jnp.bfloat16).view(jnp.uint16)
@@ -28,11 +28,11 @@ def to_the_nearest(x, dtype, salt=None):
 
 
 WAYS = [
-    ("float32", rounding.narrow),
+    ("float32", table_storage.narrow),
     ("bfloat16", to_the_nearest),
-    ("bfloat16", rounding.narrow),
+    ("bfloat16", table_storage.narrow),
     ("float16", to_the_nearest),
-    ("float16", rounding.narrow),
+    ("float16", table_storage.narrow),
 ]
 
 
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("what", choices=["planted", "dream5", "memory"])
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--data")
-    parser.add_argument("--tables", default="bfloat16", choices=rounding.STORAGES)
+    parser.add_argument("--tables", default="bfloat16", choices=table_storage.STORAGES)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out")
     a = parser.parse_args()
@@ -76,8 +76,8 @@ def main() -> None:
     found = []
     for run in runs:
         for kind, narrow in WAYS:
-            tables.narrow = narrow
-            training._compiled.cache_clear()
+            table_rows.narrow = narrow
+            training_loop._compiled.cache_clear()
             configs = [tl.Config(**run, tables=kind, seed=seed) for seed in range(a.seeds)]
             made = [tl.train(train, model, one, valid=valid, progress=False) for one in configs]
             scores = [ap(one.model, one.points, test) for one in made]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import jax
 
-from timelike import __version__, numerics
+from timelike import __version__
+from timelike.core import numerics
 
 project = "timelike"
 author = "The timelike authors"

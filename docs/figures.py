@@ -13,8 +13,8 @@ from PIL import Image
 
 import timelike as tl
 from timelike import plot
+from timelike.plot.drawn_nodes import select
 from timelike.plot.scenes import rolled
-from timelike.plot.selection import select
 
 HERE = Path(__file__).parent
 #: Pictures of more bytes than this are stored with 256 colours.

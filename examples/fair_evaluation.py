@@ -20,12 +20,12 @@ def main() -> None:
         embedding = tl.train(first.train, model, tl.Config(epochs=60), valid=first.valid)
         for protocol, split in splits.items():
             found = {"spacetime": tl.evaluate(embedding, split)}
-            found |= tl.baselines.evaluate_baselines(split.train, split)
+            found |= tl.estimator.evaluate_baselines(split.train, split)
             rows[protocol] += [{"model": m, "seed": seed, **score.to_dict()} for m, score in found.items()]
 
     print(f"{graph}: average precision, median of {SEEDS} splits")
     for protocol in PROTOCOLS:
-        summary = [x for x in tl.compare.summarise(rows[protocol]) if x["metric"] == "average_precision"]
+        summary = [x for x in tl.evaluation.summarise(rows[protocol]) if x["metric"] == "average_precision"]
         print(f"{protocol:<16}" + "   ".join(f"{row['model']} {row['median']:.2f}" for row in summary))
     print("guessing has 0.20 (reversed: 0.50)")
 

@@ -20,16 +20,17 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 import numpy as np
 
-from timelike._struct import POSITIVE, REAL, UNIT, Number, number, static, struct, with_numbers
-from timelike.likelihoods import Likelihood, LogProb, TripleFermiDirac
+from timelike.core.likelihood import Likelihood, LogProb
+from timelike.core.manifold import Manifold, Point, Separation
+from timelike.core.model import Model
+from timelike.core.numerics import log1mexp, log_sigmoid, log_sum_exp
+from timelike.core.struct import POSITIVE, REAL, UNIT, Number, number, static, struct, with_numbers
+from timelike.estimator.portfolio import portfolio
+from timelike.estimator.recipes import negatives_like, recipe
+from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski
-from timelike.manifolds.base import Manifold, Point, Separation
-from timelike.model import Model
-from timelike.numerics import log1mexp, log_sigmoid, log_sum_exp
-from timelike.portfolio import portfolio
-from timelike.recipes import negatives_like, recipe
 from timelike.reproduce.link_prediction import load_split
-from timelike.sweeps import sweep
+from timelike.training.sweeps import sweep
 
 #: Data, seed of the split or of the graph, geometry.
 TASKS = [

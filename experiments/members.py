@@ -22,8 +22,8 @@ from experiments.claims import left
 from timelike.reproduce.tables import markdown
 
 if TYPE_CHECKING:
-    from timelike.embedding import Embedding
-    from timelike.evaluation import LabelledPairs
+    from timelike.embedding.embedding import Embedding
+    from timelike.evaluation.labelled_pairs import LabelledPairs
 
 DIM, MEMBERS, BINS = 10, 5, 10
 #: Data → seeds of splits, or of graphs. The mean of log-odds was chosen by validation on others.
@@ -40,8 +40,8 @@ SCORES = {"ap": "{:.1f}", "nll": "{:.3f}", "ece": "{:.1f}"}
 
 def score(data: str, seed: int) -> dict[str, Any]:
     """Test scores of the members alone and together, and what the model says of every test pair."""
-    from timelike.auto import refit
-    from timelike.estimator import SpacetimeEmbedding
+    from timelike.estimator.selection import refit
+    from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
     from timelike.reproduce.link_prediction import load_split
 
     split = load_split(data, seed, None)
@@ -65,7 +65,7 @@ def score(data: str, seed: int) -> dict[str, Any]:
 
 def _scores(embedding: Embedding, pairs: LabelledPairs) -> dict[str, float]:
     """AP and the expected error of calibration in percent, and the negative log-likelihood."""
-    from timelike import metrics
+    from timelike.evaluation import metrics
 
     scores = embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))
     labels = np.asarray(pairs.labels)
@@ -185,7 +185,7 @@ def draw(splits: dict[str, list[dict[str, Any]]], file: Path) -> None:
 
 def report(out: Path) -> None:
     """Write what the documentation quotes."""
-    from timelike.machine import versions
+    from timelike._util.hardware import versions
     from timelike.reproduce.work import PACKAGES, device
 
     splits = {

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.claims import left
-from timelike.recipes import negatives_like, recipe
+from timelike.estimator.recipes import negatives_like, recipe
+from timelike.evaluation.splits import Split
 from timelike.reproduce.lanes import score_lanes
 from timelike.reproduce.link_prediction import load_split
-from timelike.runs import one_run
-from timelike.splits import Split
+from timelike.training.grid import one_run
 
 GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter", "euclidean", "hyperboloid")
 DIM, LANES, KEPT = 10, 256, 6

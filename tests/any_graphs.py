@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from timelike import DiGraph
-from timelike.splits import Split
+from timelike.evaluation.splits import Split
 
 
 @st.composite

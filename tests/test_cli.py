@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from timelike import __version__
-from timelike.cli import COMMANDS, carry_out, main
-from timelike.commands.complaints import one_line
+from timelike.cli.error_lines import one_line
+from timelike.cli.main import COMMANDS, carry_out, main
 
 
 def test_version(monkeypatch, capsys):
@@ -149,7 +149,7 @@ def test_interrupted_while_options_are_read(monkeypatch, capsys):
     def stop(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("timelike.cli._read", stop)
+    monkeypatch.setattr("timelike.cli.main._read", stop)
     with pytest.raises(SystemExit) as left:
         main(["demo"])
     assert (left.value.code, *capsys.readouterr()) == (130, "", "timelike: interrupted\n")

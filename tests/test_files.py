@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from timelike.checks import output_path
-from timelike.files import replacing
+from timelike._util.atomic_files import replacing
+from timelike._util.checks import output_path
 
 
 def test_a_file_is_replaced_when_it_is_whole(tmp_path):

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timelike import DiGraph, datasets, folds, read, split_edges
+from timelike import DiGraph, datasets, read, split_edges
+from timelike.evaluation import folds
+from timelike.graphs.node_names import NameColumn, NameTuple, NumberColumn, as_names, nearest
 from timelike.manifolds import MANIFOLDS
-from timelike.names import NameColumn, NameTuple, NumberColumn, as_names, nearest
 
 pairs = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=40)
 

@@ -6,10 +6,10 @@ from any_graphs import as_set, check_parts
 
 from timelike import Config, DiGraph, Model, Negatives, train
 from timelike.datasets import chain, duplication_divergence, transitive_chain
+from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges
+from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.protocols import PROTOCOLS, draw_non_edges
-from timelike.splits import Split, folds, in_edge_order, split_edges
 
 GRAPH = duplication_divergence(seed=17)
 PAIRS = np.argwhere(~np.eye(30, dtype=bool))

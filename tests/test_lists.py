@@ -11,7 +11,8 @@ import pytest
 
 import timelike
 from timelike import baselines, likelihoods, manifolds
-from timelike.likelihoods import LIKELIHOODS, Likelihood
+from timelike.core.likelihood import Likelihood
+from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS, Manifold
 
 

@@ -11,11 +11,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from timelike import numerics, sums
-from timelike._struct import from_real, to_real
+from timelike.core import numerics, reductions
+from timelike.core.model import Model
+from timelike.core.struct import from_real, to_real
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, CylindricalMinkowski
-from timelike.model import Model
 
 mp = mpmath.mp.clone()
 mp.dps = 50
@@ -228,7 +228,7 @@ def test_log_sum_exp(dtype):
 
 def test_square_sum_and_its_derivatives(dtype):
     x = jnp.asarray([1.0, -2.0, 3.0, 4.0], dtype)
-    part = lambda x: sums.square_sum(x, 1, 3)  # noqa: E731
+    part = lambda x: reductions.square_sum(x, 1, 3)  # noqa: E731
     value, slope, curvature = jax.jit(lambda x: (part(x), jax.grad(part)(x), jax.hessian(part)(x)))(x)
     assert value == 13
     np.testing.assert_array_equal(slope, [0, -4, 6, 0])
@@ -239,8 +239,8 @@ def test_square_sum_and_its_derivatives(dtype):
 def test_total_and_its_derivatives(length, dtype):
     x = np.random.default_rng(length).normal(size=(3, length)).astype(dtype)
     exact = [math.fsum(map(float, row)) for row in x]
-    np.testing.assert_allclose(jax.jit(sums.total)(x), exact, atol=20 * np.finfo(dtype).eps)
-    cubes = lambda x: sums.total(x**3)  # noqa: E731
+    np.testing.assert_allclose(jax.jit(reductions.total)(x), exact, atol=20 * np.finfo(dtype).eps)
+    cubes = lambda x: reductions.total(x**3)  # noqa: E731
     np.testing.assert_allclose(each(jax.grad(cubes))(x), 3 * x**2, rtol=1e-6)
     np.testing.assert_allclose(each(jax.hessian(cubes))(x)[0], np.diag(6 * x[0]), rtol=1e-6)
 
@@ -255,11 +255,11 @@ def test_logit_comes_back_and_is_finite_at_the_ends(dtype):
 
 def test_once_changes_nothing(dtype):
     x = np.asarray([0.0, -1e30, 1e-30, 0.1], dtype)
-    np.testing.assert_array_equal(each(sums.once)(x), x)
-    np.testing.assert_array_equal(each(jax.grad(sums.once))(x), 1)
+    np.testing.assert_array_equal(each(reductions.once)(x), x)
+    np.testing.assert_array_equal(each(jax.grad(reductions.once))(x), 1)
 
 
-@pytest.mark.parametrize(("module", "fewest"), [(numerics, 10), (sums, 3)])
+@pytest.mark.parametrize(("module", "fewest"), [(numerics, 10), (reductions, 3)])
 def test_every_function_is_tested_here(module, fewest):
     public = [name for name, f in vars(module).items() if getattr(f, "__module__", "") == module.__name__]
     text, called = Path(__file__).read_text(), module.__name__.removeprefix("timelike.")

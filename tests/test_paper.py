@@ -10,6 +10,7 @@ import paper_formulas as paper
 import pytest
 from paper_formulas import Precision, exact_numbers, mp
 
+from timelike.core.model import Model
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import (
     MANIFOLDS,
@@ -21,7 +22,6 @@ from timelike.manifolds import (
     Separation,
     Sphere,
 )
-from timelike.model import Model
 
 RIEMANNIAN = [Euclidean(4), Sphere(3), Hyperboloid(3, radius=1.7)]
 RADIUS = 1.7

@@ -6,9 +6,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from paper_formulas import disk_radius, mp, triple_fermi_dirac
 
+from timelike.core.model import Model
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.model import Model
 
 log_prob = jax.jit(Model.log_prob)
 interval = jax.jit(lambda p, q: Minkowski(3).separation(p, q).interval[0])

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from timelike import read
-from timelike.parquet_pages import check_pages, read_table
+from timelike.io.untrusted_parquet import check_pages, read_table
 
 ROWS = 3000
 TABLE = pa.table(

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from timelike import DiGraph, Negatives
-from timelike._struct import numbers_of, with_numbers
+from timelike.core.struct import numbers_of, with_numbers
 from timelike.datasets import cycle
+from timelike.estimator.recipes import negatives_like, negatives_of, recipe, variations
+from timelike.estimator.settings import Settings
+from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import LIKELIHOODS, LawLucas
 from timelike.manifolds import MANIFOLDS
-from timelike.recipes import negatives_like, negatives_of, recipe, variations
-from timelike.settings import Settings
-from timelike.splits import split_edges
 
 
 @pytest.mark.parametrize("geometry", MANIFOLDS)

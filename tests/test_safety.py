@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike._struct import POSITIVE, UNIT
+from timelike.core.model import Model
+from timelike.core.numerics import squared_arc_slope
+from timelike.core.struct import POSITIVE, UNIT
 from timelike.likelihoods import LIKELIHOODS, Cone
 from timelike.manifolds import MANIFOLDS, Cylinder, Quadric
-from timelike.model import Model
-from timelike.numerics import squared_arc_slope
 
 DIM = 4
 EPSILON = float(np.finfo(np.float32).eps)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from timelike import DiGraph
 from timelike.datasets import chain, cycle, duplication_divergence, transitive_chain
-from timelike.splits import Split, folds, in_edge_order, split_edges
+from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 
 SHARES = st.sampled_from([0.0, 0.01, 0.1, 0.25, 0.4])
 SEEDS = st.integers(0, 2**32)
@@ -255,7 +255,7 @@ def test_saved_and_loaded(tmp_path, names):
 
 
 def test_files_that_are_no_splits(tmp_path):
-    from timelike.files import write_tensors
+    from timelike._util.atomic_files import write_tensors
 
     path = tmp_path / "split.safetensors"
     path.write_bytes(b"\x08junk")

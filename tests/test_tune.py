@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike import arms, tuning
-from timelike._struct import numbers_of
-from timelike.negatives import Negatives
-from timelike.recipes import negatives_of
-from timelike.settings import PRESETS, TRAINING, Settings, as_settings
+from timelike.core.struct import numbers_of
+from timelike.engine.negatives import Negatives
+from timelike.estimator import search_space, tuning
+from timelike.estimator.recipes import negatives_of
+from timelike.estimator.settings import PRESETS, TRAINING, Settings, as_settings
 
 START = Settings(training={"epochs": 4, "batch_size": 64})
 GRAPH_NAME = "random-dag:nodes=40,edges=240"
@@ -31,7 +31,7 @@ def journal(tmp_path_factory):
 def tuned(journal):
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(tuning.LANES, "cpu", 4)
-        patch.setattr(tuning, "arms_around", lambda *given: arms.arms_around(*given)[:1])
+        patch.setattr(tuning, "arms_around", lambda *given: search_space.arms_around(*given)[:1])
         yield search(journal=journal)
 
 
@@ -95,7 +95,7 @@ def test_presets(name):
 
 
 def test_arms_begin_at_the_start_and_change_little_first():
-    found = arms.arms_around(as_settings("hierarchy"), GRAPH)
+    found = search_space.arms_around(as_settings("hierarchy"), GRAPH)
     assert (found[0].geometry, found[0].likelihood) == ("minkowski", "cone")
     assert found[0].negatives == as_settings("hierarchy").negatives
     assert len({arm.label for arm in found}) == len(found)
@@ -112,7 +112,7 @@ def test_draws_are_allowed():
     centre = {"learning_rate": 0.03, "tau1": 0.1, "alpha": 0.9, "r": 0.0, "anneal": 1.0}
     rng = np.random.default_rng(0)
     for _ in range(50):
-        drawn = arms.draw(rng, centre)
+        drawn = search_space.draw(rng, centre)
         assert 0.0075 <= drawn["learning_rate"] <= 0.12
         assert drawn["alpha"] <= 1
         assert 1 <= drawn["anneal"] <= 4
@@ -168,7 +168,7 @@ def test_fit_with_settings(tuned):
 
 
 def test_a_search_has_a_budget_or_trials(capsys):
-    from timelike.cli import main
+    from timelike.cli.main import main
 
     with pytest.raises(SystemExit) as stop:
         main(["tune", GRAPH_NAME, "--trials", "4", "--budget", "2"])
@@ -178,7 +178,7 @@ def test_a_search_has_a_budget_or_trials(capsys):
 
 @pytest.mark.long
 def test_commands(tmp_path, monkeypatch, capsys):
-    from timelike.cli import main
+    from timelike.cli.main import main
 
     monkeypatch.chdir(tmp_path)
     START.save("start.toml")
@@ -200,10 +200,10 @@ def test_commands(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("protocol", ["uniform", "inner", "outer", "corrupt-target"])
 def test_a_search_begins_with_the_negatives_of_fit(protocol):
-    first = arms.arms_around(Settings(protocol=protocol), GRAPH)[0]
+    first = search_space.arms_around(Settings(protocol=protocol), GRAPH)[0]
     assert Negatives(**first.negatives) == negatives_of(protocol)
 
 
 def test_a_search_where_nothing_is_drawn_like_the_protocol_begins_with_any_pairs():
     for protocol in ("reversed", None):
-        assert arms.arms_around(Settings(protocol=protocol), GRAPH)[0].negatives == {"uniform": 4}
+        assert search_space.arms_around(Settings(protocol=protocol), GRAPH)[0].negatives == {"uniform": 4}

@@ -14,88 +14,52 @@ from typing import TYPE_CHECKING, Any
 from timelike._version import __version__
 
 if TYPE_CHECKING:
-    from timelike import (
-        baselines,
-        compare,
-        datasets,
-        evaluation,
-        likelihoods,
-        manifolds,
-        metrics,
-        numerics,
-        plot,
-        protocols,
-        ranking,
-        recipes,
-        splits,
-        structs,
-    )
-    from timelike._struct import from_real, to_real
-    from timelike.calibration import Calibration
-    from timelike.checkpoint import Checkpointing
-    from timelike.config import Config
-    from timelike.describe import Description
-    from timelike.embedding import Embedding
-    from timelike.ensembles import ensemble
-    from timelike.estimator import SpacetimeEmbedding
-    from timelike.evaluation import Evaluation, LabelledPairs, evaluate
-    from timelike.graph import DiGraph
-    from timelike.io import ReadSummary, read
-    from timelike.model import Model
-    from timelike.negatives import Negatives
-    from timelike.predictions import Neighbour, Prediction, UncertainPrediction
-    from timelike.settings import Settings
-    from timelike.shards import EdgeShards
-    from timelike.splits import Split, folds, split_edges
-    from timelike.sweeps import Sweep, sweep
-    from timelike.training import DivergedError, InterruptedTraining, train
-    from timelike.tuning import Tuned, tune
+    from timelike import baselines, core, datasets, estimator, evaluation, likelihoods, manifolds, plot
+    from timelike.core.model import Model
+    from timelike.embedding.embedding import Embedding
+    from timelike.engine.config import Config
+    from timelike.engine.negatives import Negatives
+    from timelike.estimator.settings import Settings
+    from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
+    from timelike.estimator.tuning import tune
+    from timelike.evaluation.labelled_pairs import LabelledPairs
+    from timelike.evaluation.pair_evaluation import Evaluation, evaluate
+    from timelike.evaluation.splits import Split, split_edges
+    from timelike.graphs.digraph import DiGraph
+    from timelike.io.edge_shards import EdgeShards
+    from timelike.io.reading import read
+    from timelike.training.checkpoint import Checkpointing
+    from timelike.training.ensembles import ensemble
+    from timelike.training.sweeps import sweep
+    from timelike.training.training_loop import DivergedError, InterruptedTraining, train
 
-_MODULES = (
-    "baselines",
-    "compare",
-    "datasets",
-    "evaluation",
-    "likelihoods",
-    "manifolds",
-    "metrics",
-    "numerics",
-    "plot",
-    "protocols",
-    "ranking",
-    "recipes",
-    "splits",
-    "structs",
-)
+#: Rooms that are public: what their own `__all__` lists is documented.
+_ROOMS = ("baselines", "core", "datasets", "estimator", "evaluation", "likelihoods", "manifolds", "plot")
+#: Where the other public names live.
 _HOMES = {
-    "_struct": ("from_real", "to_real"),
-    "calibration": ("Calibration",),
-    "checkpoint": ("Checkpointing",),
-    "config": ("Config",),
-    "describe": ("Description",),
-    "embedding": ("Embedding",),
-    "ensembles": ("ensemble",),
-    "estimator": ("SpacetimeEmbedding",),
-    "evaluation": ("Evaluation", "LabelledPairs", "evaluate"),
-    "graph": ("DiGraph",),
-    "io": ("ReadSummary", "read"),
-    "model": ("Model",),
-    "predictions": ("Neighbour", "Prediction", "UncertainPrediction"),
-    "negatives": ("Negatives",),
-    "settings": ("Settings",),
-    "shards": ("EdgeShards",),
-    "splits": ("Split", "folds", "split_edges"),
-    "sweeps": ("Sweep", "sweep"),
-    "training": ("DivergedError", "InterruptedTraining", "train"),
-    "tuning": ("Tuned", "tune"),
+    "core.model": ("Model",),
+    "embedding.embedding": ("Embedding",),
+    "engine.config": ("Config",),
+    "engine.negatives": ("Negatives",),
+    "estimator.settings": ("Settings",),
+    "estimator.spacetime_embedding": ("SpacetimeEmbedding",),
+    "estimator.tuning": ("tune",),
+    "evaluation.pair_evaluation": ("Evaluation", "evaluate"),
+    "evaluation.labelled_pairs": ("LabelledPairs",),
+    "evaluation.splits": ("Split", "split_edges"),
+    "graphs.digraph": ("DiGraph",),
+    "io.edge_shards": ("EdgeShards",),
+    "io.reading": ("read",),
+    "training.checkpoint": ("Checkpointing",),
+    "training.ensembles": ("ensemble",),
+    "training.sweeps": ("sweep",),
+    "training.training_loop": ("DivergedError", "InterruptedTraining", "train"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "Calibration",
     "Checkpointing",
     "Config",
-    "Description",
     "DiGraph",
     "DivergedError",
     "EdgeShards",
@@ -105,45 +69,30 @@ __all__ = [
     "LabelledPairs",
     "Model",
     "Negatives",
-    "Neighbour",
-    "Prediction",
-    "ReadSummary",
     "Settings",
     "SpacetimeEmbedding",
     "Split",
-    "Sweep",
-    "Tuned",
-    "UncertainPrediction",
     "__version__",
     "baselines",
-    "compare",
+    "core",
     "datasets",
     "ensemble",
+    "estimator",
     "evaluate",
     "evaluation",
-    "folds",
-    "from_real",
     "likelihoods",
     "manifolds",
-    "metrics",
-    "numerics",
     "plot",
-    "protocols",
-    "ranking",
     "read",
-    "recipes",
     "split_edges",
-    "splits",
-    "structs",
     "sweep",
-    "to_real",
     "train",
     "tune",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _ROOMS:
         return importlib.import_module(f"timelike.{name}")
     if name in _HOME_OF:
         return getattr(importlib.import_module(f"timelike.{_HOME_OF[name]}"), name)

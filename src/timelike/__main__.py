@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from timelike.signals import INTERRUPTED, minded_interrupts
+from timelike._util.interrupts import INTERRUPTED, minded_interrupts
 
 
 def main() -> None:
     """Run the command line; what a signal stops while it is imported is one line too."""
     with minded_interrupts():
         try:
-            from timelike import cli
+            from timelike.cli import main
         except KeyboardInterrupt:
             print("timelike: interrupted", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
-        cli.main()
+        main.main()
 
 
 if __name__ == "__main__":

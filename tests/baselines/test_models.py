@@ -10,10 +10,10 @@ import pytest
 import timelike as tl
 from timelike import Config, Embedding, LabelledPairs, Model, Negatives, baselines
 from timelike.baselines import MODELS, Disk, EntailmentCone, Order, Poincare, Static, UmbralCone, directed
-from timelike.baselines.disk import from_poincare
-from timelike.baselines.shadow import half_space
+from timelike.baselines.disk_embeddings import from_poincare
+from timelike.baselines.umbral_cones import half_space
+from timelike.estimator.recipes import recipe
 from timelike.manifolds import Euclidean, Hyperboloid, Minkowski, Sphere
-from timelike.recipes import recipe
 
 DIM = 3
 
@@ -301,7 +301,7 @@ def test_training_separates_a_tree(name):
     )  # fmt: skip
     found = tl.train(graph, MODELS[name](4), config, progress=False)
     edges = np.stack([graph.sources, graph.targets], axis=1)
-    non_edges = tl.protocols.draw_non_edges("uniform", graph, edges, 4)
+    non_edges = tl.evaluation.draw_non_edges("uniform", graph, edges, 4)
     pairs = LabelledPairs.build(edges, np.concatenate([non_edges, edges[:, ::-1]]))
     found = directed(found, pairs) if name == "poincare-embedding" else found
     score = tl.evaluate(found, pairs, known=graph)

@@ -9,7 +9,7 @@ import pytest
 from small_files import QUICK, write_files
 
 import timelike as tl
-from timelike.cli import main
+from timelike.cli.main import main
 
 DATA = os.environ.get("TIMELIKE_DATA")
 

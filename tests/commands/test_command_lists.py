@@ -6,19 +6,20 @@ import typing
 
 import pytest
 
-from timelike import plot, protocols
+from timelike import plot
 from timelike.baselines import MODELS
-from timelike.cli import COMMANDS, main
-from timelike.commands import datasets, evaluate, export, options, reading
-from timelike.commands import plot as plot_command
-from timelike.commands import reproduce as reproduce_command
-from timelike.engine.rounding import STORAGES
-from timelike.export import FORMATS
+from timelike.cli import datasets_command, evaluate_command, export_command, options, reading_options
+from timelike.cli import plot_command as plot_command
+from timelike.cli import reproduce_command as reproduce_command
+from timelike.cli.main import COMMANDS, main
+from timelike.embedding.exports import FORMATS
+from timelike.engine.table_storage import STORAGES
+from timelike.estimator.settings import PRESETS
+from timelike.evaluation import negative_kinds
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
-from timelike.settings import PRESETS
 
 
 @pytest.mark.parametrize(
@@ -29,10 +30,10 @@ from timelike.settings import PRESETS
         (options.Likelihood, LIKELIHOODS),
         (options.Preset, PRESETS),
         (options.Storage, STORAGES),
-        (evaluate.Protocol, [name for name in protocols.PROTOCOLS if name != "listed"]),
+        (evaluate_command.Protocol, [name for name in negative_kinds.PROTOCOLS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
-        (export.Format, FORMATS),
-        (reading.Format, [one.name for one in READ_FORMATS]),
+        (export_command.Format, FORMATS),
+        (reading_options.Format, [one.name for one in READ_FORMATS]),
         (reproduce_command.What, ["list", "all", *GROUPS]),
     ],
 )
@@ -52,8 +53,11 @@ def option_names(command: type) -> list[str]:
     return found
 
 
-ACTIONS = {f"datasets {one.__name__.lower()}": one for one in (datasets.List, datasets.Info, datasets.Get)}
-ALL = {**COMMANDS, **ACTIONS, "datasets export": datasets.Export}
+ACTIONS = {
+    f"datasets {one.__name__.lower()}": one
+    for one in (datasets_command.List, datasets_command.Info, datasets_command.Get)
+}
+ALL = {**COMMANDS, **ACTIONS, "datasets export": datasets_command.Export}
 
 
 @pytest.mark.parametrize("command", ALL)

@@ -10,7 +10,7 @@ import pytest
 from small_files import write_files
 
 import timelike as tl
-from timelike.cli import main
+from timelike.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

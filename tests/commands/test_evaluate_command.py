@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from small_files import QUICK
 
-from timelike import Embedding, LabelledPairs, store
-from timelike.baselines import BASELINES
-from timelike.evaluation import evaluate
-from timelike.protocols import draw_non_edges
+from timelike import Embedding, LabelledPairs
+from timelike.embedding import model_folder
+from timelike.estimator.baseline_scores import BASELINES
+from timelike.evaluation.negative_kinds import draw_non_edges
+from timelike.evaluation.pair_evaluation import evaluate
 
 KEYS = [
     *("average_precision", "roc_auc", "f1", "threshold", "hits@20", "hits@50", "hits@100", "mrr", "nll"),
@@ -38,7 +39,7 @@ def test_keys_and_baselines(run):
 
 def test_same_as_in_python(run, files, split):
     embedding = Embedding.load(files / "model")
-    trained_on = store.load_trained_on(files / "model", embedding)
+    trained_on = model_folder.load_trained_on(files / "model", embedding)
     names = {str(name): i for i, name in enumerate(embedding.names)}
     lines = [line.split("\t") for line in (files / "test.tsv").read_text().splitlines()]
     others = [line.split("\t") for line in (files / "non-edges.tsv").read_text().splitlines()]

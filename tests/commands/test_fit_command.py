@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 from small_files import BRIEF, QUICK, name
 
-from timelike import Config, Embedding, store
-from timelike.commands.fitted import question
-from timelike.commands.reading import GraphOptions, find_nodes
-from timelike.replay import Replay
+from timelike import Config, Embedding
+from timelike.cli.fit_summary import question
+from timelike.cli.reading_options import GraphOptions, find_nodes
+from timelike.embedding import model_folder
+from timelike.training.replay import Replay
 
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
@@ -42,7 +43,7 @@ def test_result_and_model(fit, files):
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
     assert "for 4 non-edges to an edge" in found["calibration"]
-    assert sorted(x.name for x in folder.iterdir()) == sorted([*store.FILES, "edges.parquet"])
+    assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "edges.parquet"])
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     again, same = Embedding.load(folder), Embedding.load(files / "model")
     assert again.points.tobytes() == same.points.tobytes()
@@ -51,7 +52,7 @@ def test_result_and_model(fit, files):
 def test_the_model_knows_its_edges(fit, split):
     folder, found = fit("edges.tsv")
     embedding = Embedding.load(folder)
-    trained_on = store.load_trained_on(folder, embedding)
+    trained_on = model_folder.load_trained_on(folder, embedding)
     known = trained_on.known
     expected = {(name(s), name(t)) for s, t in zip(split.train.sources, split.train.targets, strict=True)}
     pairs = zip(known.sources, known.targets, strict=True)
@@ -68,7 +69,7 @@ def test_streamed_edges(fit):
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
     assert found["guessing_ap"] == 0.2
-    assert sorted(x.name for x in folder.iterdir()) == sorted(store.FILES)
+    assert sorted(x.name for x in folder.iterdir()) == sorted(model_folder.FILES)
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     embedding = Embedding.load(folder)
     assert {str(x) for x in embedding.names} == {name(i) for i in range(40)}
@@ -210,7 +211,7 @@ def test_bad_rows_are_counted_on_stderr(run, tmp_path, files):
 def test_validation_edges_from_a_file(fit, split):
     folder, found = fit("edges.tsv", "--valid", "test.tsv")
     assert (found["edges"], found["valid_edges"]) == (204, 36)
-    trained_on = store.load_trained_on(folder, Embedding.load(folder))
+    trained_on = model_folder.load_trained_on(folder, Embedding.load(folder))
     assert trained_on.graph.num_edges == 204
     drawn = ~np.asarray(trained_on.valid.labels)
     ends = (np.asarray(end)[drawn] for end in trained_on.valid[:2])

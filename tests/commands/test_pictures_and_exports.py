@@ -8,11 +8,13 @@ import polars as pl
 import pytest
 from small_files import BRIEF
 
-from timelike import Embedding, store, sweeps
-from timelike.cli import main
-from timelike.commands.options import TrainingOptions
+from timelike import Embedding
+from timelike.cli.main import main
+from timelike.cli.options import TrainingOptions
 from timelike.datasets import cycle
-from timelike.export import FORMATS
+from timelike.embedding import model_folder
+from timelike.embedding.exports import FORMATS
+from timelike.training import sweeps
 
 
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("html", b"<!")])
@@ -48,7 +50,7 @@ def test_export_beside_the_model(run, files):
     assert table.columns == ["node", "t0", "x0", "x1", "time"]
     assert "lexA" in table["node"].to_list()
     run("export", "model", "--format", "graphml")
-    trained_on = store.load_trained_on(files / "model", Embedding.load(files / "model"))
+    trained_on = model_folder.load_trained_on(files / "model", Embedding.load(files / "model"))
     assert (files / "model.graphml").read_text().count("<edge ") == trained_on.graph.num_edges
 
 
@@ -56,7 +58,7 @@ def test_export_from_within_the_model(files, monkeypatch):
     monkeypatch.chdir(files / "model")
     main(["export", ".", "--format", "npz"])
     assert (files / "model.npz").exists()
-    assert {x.name for x in (files / "model").iterdir()} == {*store.FILES, store.EDGES}
+    assert {x.name for x in (files / "model").iterdir()} == {*model_folder.FILES, model_folder.EDGES}
 
 
 def test_every_option_of_training_changes_the_recipe():
@@ -88,7 +90,7 @@ def test_sweep(run, tmp_path):
     assert best.info["valid_ap"] == pytest.approx(found["best"]["valid_ap"])
     assert (best.info["geometry"], best.info["reason"]) == ("minkowski", "it was asked for")
     assert float(best.model.likelihood.tau1) == pytest.approx(found["best"]["tau1"])
-    assert store.load_trained_on(tmp_path / "best", best).known.num_edges == 204
+    assert model_folder.load_trained_on(tmp_path / "best", best).known.num_edges == 204
 
 
 @pytest.mark.long

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from timelike import Embedding, Model, ensemble, store
+from timelike import Embedding, Model, ensemble
+from timelike.embedding import model_folder
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 
@@ -19,7 +20,7 @@ from timelike.manifolds import Minkowski
 @pytest.fixture(scope="session")
 def fitted(files):
     embedding = Embedding.load(files / "model")
-    return embedding, store.load_trained_on(files / "model", embedding)
+    return embedding, model_folder.load_trained_on(files / "model", embedding)
 
 
 def table(text: str) -> list[tuple]:

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from timelike import DiGraph
-from timelike.cli import main
+from timelike.cli.main import main
 from timelike.datasets import DATASETS, export, load
-from timelike.datasets.export import ENDINGS
+from timelike.datasets.edge_files import ENDINGS
 from timelike.io import read
 
 

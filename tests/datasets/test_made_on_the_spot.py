@@ -24,7 +24,7 @@ from timelike.datasets import (
     tree,
     tripartite,
 )
-from timelike.predict import listed
+from timelike.embedding.exact_ranking import listed
 
 numbers = st.integers(0, 2**32)
 

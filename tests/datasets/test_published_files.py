@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from timelike.datasets import load
-from timelike.datasets.files import Published, cache, locate
+from timelike.datasets.downloads import Published, cache, locate
 
 # pooch leaves the closing of its connections to the garbage collector
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -11,7 +11,7 @@ from random_points import random_graph
 from sklearn.linear_model import LogisticRegression
 
 from timelike import LabelledPairs
-from timelike.calibration import FEWEST, Calibration, fit_calibration
+from timelike.embedding.calibration import FEWEST, Calibration, fit_calibration
 
 
 def platt(log_prob, labels):

@@ -11,9 +11,10 @@ from random_points import random_graph
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl
-from timelike import Calibration, Embedding, LabelledPairs, UncertainPrediction, ensemble
-from timelike.calibration import fit_calibration
-from timelike.ranking import rank_targets
+from timelike import Embedding, LabelledPairs, ensemble
+from timelike.embedding.calibration import Calibration, fit_calibration
+from timelike.embedding.predictions import UncertainPrediction
+from timelike.evaluation.target_ranks import rank_targets
 
 NODES, MEMBERS = 30, 3
 BENT = Calibration(0.8, -0.5, 4.0, 20, 80, -2.0)

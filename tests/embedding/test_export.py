@@ -9,8 +9,9 @@ import pytest
 from embeddings import make, make_model
 from random_points import random_graph
 
-from timelike import DiGraph, export
-from timelike.export import FORMATS
+from timelike import DiGraph
+from timelike.embedding import exports
+from timelike.embedding.exports import FORMATS
 from timelike.manifolds import MANIFOLDS
 
 NAMES = ("a b", "Ω", "<&\"'>", "tab\there", "x\x00y", "line\nend")
@@ -43,7 +44,7 @@ def test_time_is_the_coordinate_of_minkowski_and_wraps_on_a_cylinder():
 @pytest.mark.parametrize("manifold", MANIFOLDS)
 def test_coordinates_are_named_by_their_sign(manifold):
     m = MANIFOLDS[manifold](3)
-    names = export.coordinate_names(m)
+    names = exports.coordinate_names(m)
     assert len(set(names)) == m.ambient_dim
     times = sum(name.startswith("t") for name in names)
     # A quadric ⟨x, x⟩ = −1 has one negative coordinate more than its signature says.

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_points import random_graph
 
-from timelike import DiGraph, Embedding, pairwise, predict
+from timelike import DiGraph, Embedding
+from timelike.core.model import Model
+from timelike.embedding import exact_ranking
 from timelike.likelihoods import TripleFermiDirac
-from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid, Sphere
-from timelike.model import Model
+from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid, Sphere, pairwise
 
 
 def assert_same_ranking(found, expected, table):
@@ -97,9 +98,9 @@ def test_block_formulas_equal_those_of_one_pair_in_float64(manifold, x64):
 
 
 def test_many_tiles_and_chunks(monkeypatch):
-    monkeypatch.setattr(predict, "SOURCES", 8)
-    monkeypatch.setattr(predict, "TARGETS", 16)
-    monkeypatch.setattr(predict, "LISTED", 64)
+    monkeypatch.setattr(exact_ranking, "SOURCES", 8)
+    monkeypatch.setattr(exact_ranking, "TARGETS", 16)
+    monkeypatch.setattr(exact_ranking, "LISTED", 64)
     embedding, graph = make(nodes=83), random_graph(83, 400)
     table = probabilities(embedding)
     known = table.copy()
@@ -116,8 +117,8 @@ def test_many_tiles_and_chunks(monkeypatch):
 
 @pytest.mark.parametrize("nodes", [2, 40])
 def test_ties_go_by_node_number(nodes, monkeypatch):
-    monkeypatch.setattr(predict, "SOURCES", 8)
-    monkeypatch.setattr(predict, "TARGETS", 16)
+    monkeypatch.setattr(exact_ranking, "SOURCES", 8)
+    monkeypatch.setattr(exact_ranking, "TARGETS", 16)
     embedding = make(nodes=nodes)
     embedding = dataclasses.replace(embedding, points=np.repeat(embedding.points[:1], nodes, axis=0))
     pairs = [(a, b) for a in range(nodes) for b in range(nodes) if a != b]
@@ -136,7 +137,7 @@ def test_largest_is_a_sort(values, count, random):
     values, ids = np.array(values), list(range(len(values)))
     random.shuffle(ids)
     expected = sorted(range(len(values)), key=lambda i: (-values[i], ids[i]))[:count]
-    assert predict._largest(values, np.array(ids, int), count).tolist() == expected
+    assert exact_ranking._largest(values, np.array(ids, int), count).tolist() == expected
 
 
 def test_more_than_there_are():
@@ -239,9 +240,9 @@ def test_a_gpu_ranks_in_blocks_as_a_full_sort_does(monkeypatch, incoming):
     points = np.random.default_rng(0).normal(size=(70, 3)).astype(np.float32)
     columns = jnp.asarray(np.tile(points, (4, 1)).T)  # every score four times, in different blocks
     without = np.array([5, 75, 11])
-    wanted = predict.best_of_node(model, columns, 5, 9, without, incoming)
+    wanted = exact_ranking.best_of_node(model, columns, 5, 9, without, incoming)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(predict, "RANKED", 64)
-    found = predict.best_of_node(model, columns, 5, 9, without, incoming)
+    monkeypatch.setattr(exact_ranking, "RANKED", 64)
+    found = exact_ranking.best_of_node(model, columns, 5, 9, without, incoming)
     np.testing.assert_array_equal(found[0], wanted[0])
     np.testing.assert_array_equal(found[1], wanted[1])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike import scoring
-from timelike.embedding import Embedding
+from timelike.embedding import pair_scores
+from timelike.embedding.embedding import Embedding
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 
@@ -51,7 +51,10 @@ def test_validation_pairs_choose_the_score(cone, pairs, by):
     found = cone.rescored(pairs, by)
     assert found.score.startswith("cone")
     both = np.stack([np.asarray(pairs.sources), np.asarray(pairs.targets)], axis=1)
-    ap = [tl.metrics.average_precision(e.log_prob(*both.T), np.asarray(pairs.labels)) for e in (cone, found)]
+    ap = [
+        tl.evaluation.metrics.average_precision(e.log_prob(*both.T), np.asarray(pairs.labels))
+        for e in (cone, found)
+    ]
     assert ap[0] < 0.95
     assert ap[1] == pytest.approx(1.0, abs=1e-6)
     assert tl.evaluate(found, pairs, valid=pairs).f1 == pytest.approx(1.0)
@@ -67,7 +70,7 @@ def test_all_predictions_go_by_the_score(cone, pairs):
     assert found.top_targets(best[0].source, 1)[0].target == best[0].target
     edges = np.stack([np.asarray(pairs.sources), np.asarray(pairs.targets)], axis=1)[np.asarray(pairs.labels)]
     known = tl.DiGraph.from_arrays(*edges.T, NODES)
-    assert np.all(tl.ranking.rank_targets(found, edges, known) == 1)
+    assert np.all(tl.evaluation.rank_targets(found, edges, known) == 1)
 
 
 def test_the_score_is_saved(cone, pairs, tmp_path):
@@ -81,7 +84,7 @@ def test_where_the_likelihood_is_the_only_score_nothing_changes(pairs):
     model = tl.Model(MANIFOLDS["cylindrical-minkowski"](3), TripleFermiDirac())
     one = Embedding(model, np.zeros((NODES, 3), np.float32), None, {}, {})
     assert one.rescored(pairs) is one
-    assert list(scoring.scores_of(model)) == ["likelihood"]
+    assert list(pair_scores.scores_of(model)) == ["likelihood"]
 
 
 def test_errors_name_what_there_is(cone, pairs):

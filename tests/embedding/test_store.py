@@ -13,12 +13,13 @@ from embeddings import MODELS, make, make_model
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl
-from timelike import Embedding, Model, store
-from timelike.calibration import Calibration
-from timelike.io import naming
+from timelike import Embedding, Model
+from timelike.embedding import model_folder
+from timelike.embedding.calibration import Calibration
+from timelike.graphs import name_parsing
+from timelike.graphs.node_names import NameColumn, NameTuple, NumberColumn
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
-from timelike.names import NameColumn, NameTuple, NumberColumn
 
 FIXTURE = Path(__file__).parent / "model-schema-1"
 HISTORY = {"loss": np.array([3.5, 2.25], np.float32), "rejected": np.array([1, 0], np.int32)}
@@ -60,7 +61,7 @@ def test_numbers_and_counts_come_back(model, tmp_path):
 
 
 def test_learned_numbers_come_back(tmp_path):
-    model = tl.from_real(tl.to_real(make_model("cylindrical-minkowski")))
+    model = tl.core.from_real(tl.core.to_real(make_model("cylindrical-minkowski")))
     embedding = make(model, nodes=6)
     embedding.save(tmp_path / "model")
     again = Embedding.load(tmp_path / "model")
@@ -108,7 +109,7 @@ def test_names_keep_their_kind(names, tmp_path):
     ids=str,
 )
 def test_many_names_stay_a_column(names, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(naming, "SMALL", 3)
+    monkeypatch.setattr(name_parsing, "SMALL", 3)
     made = make(nodes=4, names=names)
     made.save(tmp_path / "model")
     found = Embedding.load(tmp_path / "model")
@@ -326,7 +327,7 @@ def test_a_stored_model_of_schema_1_still_loads():
     np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)
     raw = dataclasses.replace(embedding, calibration=None).prob(sources, targets)
     np.testing.assert_allclose(raw, expected["raw"], rtol=1e-5)
-    data = store.load_trained_on(FIXTURE / "model", embedding)
+    data = model_folder.load_trained_on(FIXTURE / "model", embedding)
     assert [*map(list, zip(data.graph.sources, data.graph.targets, data.graph.weights, strict=True))] == (
         expected["edges"]
     )

@@ -9,22 +9,13 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 from small_fits import PLAIN, small
 
-from timelike import (
-    Config,
-    DiGraph,
-    DivergedError,
-    Model,
-    Negatives,
-    SpacetimeEmbedding,
-    evaluate,
-    sweep,
-)
-from timelike.auto import Task, candidates, choose, explain, with_members
+from timelike import Config, DiGraph, DivergedError, Model, Negatives, SpacetimeEmbedding, evaluate, sweep
 from timelike.datasets import cycle, duplication_divergence
+from timelike.estimator.recipes import recipe, variations
+from timelike.estimator.selection import Task, candidates, choose, explain, with_members
+from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
-from timelike.recipes import recipe, variations
-from timelike.splits import split_edges
 
 
 def headings(capsys) -> list[str]:

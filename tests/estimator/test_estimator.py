@@ -9,11 +9,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from small_fits import GENES, small
 
-from timelike import (
-    SpacetimeEmbedding,
-)
-from timelike.given import read_graph
-from timelike.splits import split_edges
+from timelike import SpacetimeEmbedding
+from timelike.estimator.inputs import read_graph
+from timelike.evaluation.splits import split_edges
 
 # Inputs
 

@@ -10,19 +10,10 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 from small_fits import GENES, small
 
-from timelike import (
-    Config,
-    DiGraph,
-    LabelledPairs,
-    Negatives,
-    Settings,
-    SpacetimeEmbedding,
-    evaluate,
-    train,
-)
+from timelike import Config, DiGraph, LabelledPairs, Negatives, Settings, SpacetimeEmbedding, evaluate, train
 from timelike.datasets import duplication_divergence
-from timelike.splits import split_edges
-from timelike.trained_on import TrainedOn
+from timelike.embedding.trained_on import TrainedOn
+from timelike.evaluation.splits import split_edges
 
 
 def test_probabilities_are_calibrated_and_agree_with_the_log_odds(graph, fitted):

@@ -5,17 +5,13 @@ import numpy as np
 import pytest
 from any_graphs import random_graph
 
-from timelike import DiGraph, baselines, recipes
-from timelike.baselines import (
-    DegreeProduct,
-    Katz,
-    cheap,
-    common_neighbours,
-    evaluate_baselines,
-)
+from timelike import DiGraph
 from timelike.datasets import chain, duplication_divergence
-from timelike.evaluation import evaluate
-from timelike.splits import split_edges
+from timelike.estimator import recipes
+from timelike.estimator.baseline_scores import evaluate_baselines
+from timelike.evaluation import DegreeProduct, Katz, common_neighbours, heuristics
+from timelike.evaluation.pair_evaluation import evaluate
+from timelike.evaluation.splits import split_edges
 
 GRAPH = random_graph(40, 200)
 ALL = [x.reshape(-1) for x in np.indices((40, 40))]
@@ -44,7 +40,7 @@ def test_common_neighbours_follow_the_arrows():
 
 @pytest.mark.parametrize("entries", [1 << 23, 20_000, 500])
 def test_katz(monkeypatch, entries):
-    monkeypatch.setattr(baselines.cheap, "ENTRIES", entries)
+    monkeypatch.setattr(heuristics, "ENTRIES", entries)
     for lengths in [(1, 2, 3, 4), (3,), (1, 5)]:
         expected = sum(0.1**k * np.linalg.matrix_power(dense(), k) for k in lengths)
         found = Katz(GRAPH, 0.1, lengths).score(*ALL)
@@ -86,11 +82,11 @@ def test_a_large_graph_is_cut_short(monkeypatch):
     graph, said = duplication_divergence(seed=17, nodes=40), []
     config = recipes.recipe("euclidean", graph=graph)[1]
     for visits in (10**6, 3 * graph.num_edges, 20):
-        monkeypatch.setattr(cheap, "VISITS", visits)
-        part, short = cheap._cut_short(graph, config, said.append)
+        monkeypatch.setattr(heuristics, "VISITS", visits)
+        part, short = heuristics._cut_short(graph, config, said.append)
         assert part.num_edges * short.epochs <= visits
         assert part.num_edges == min(graph.num_edges, visits)
-        again, _ = cheap._cut_short(graph, config, said.append)
+        again, _ = heuristics._cut_short(graph, config, said.append)
         assert np.array_equal(again.targets, part.targets)
     edges = graph.num_edges
     assert said[::2] == [

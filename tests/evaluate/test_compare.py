@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timelike.compare import paired_test, summarise
+from timelike.evaluation.paired_tests import paired_test, summarise
 
 ROWS = [
     {"model": name, "seed": seed, "ap": value, "note": "x", "f1": None if seed == 2 else value / 2}

@@ -11,13 +11,14 @@ import pytest
 from sklearn import metrics as sk
 
 from timelike import DiGraph, Embedding, LabelledPairs, Model
-from timelike import evaluation as module
-from timelike.baselines import DegreeProduct
 from timelike.datasets import chain, duplication_divergence
-from timelike.evaluation import average_precision_on_device, evaluate, score_pairs
+from timelike.engine.device_scoring import average_precision_on_device
+from timelike.evaluation import DegreeProduct
+from timelike.evaluation import pair_evaluation as module
+from timelike.evaluation.pair_evaluation import evaluate, score_pairs
+from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Euclidean, Minkowski
-from timelike.splits import split_edges
 
 GRAPH = duplication_divergence(seed=17, start="complete")  # some edges go both ways
 SPLIT = split_edges(GRAPH)

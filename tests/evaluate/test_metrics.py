@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
-from timelike import metrics
+from timelike.evaluation import metrics
 
 # Some scores come often, so that there are ties; −∞ is the log-probability of the impossible.
 SCORES = st.sampled_from([-3.0, -1.0, -0.5, 0.0]) | st.floats(-20, 0, allow_subnormal=False)

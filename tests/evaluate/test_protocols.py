@@ -7,9 +7,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import timelike as tl
-from timelike import DiGraph, protocols
+from timelike import DiGraph
 from timelike.datasets import duplication_divergence
-from timelike.protocols import PROTOCOLS, draw_non_edges
+from timelike.evaluation import negative_kinds
+from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges
 
 GRAPH = duplication_divergence(seed=17)
 EDGES = np.stack([GRAPH.sources, GRAPH.targets], axis=1)
@@ -122,7 +123,7 @@ def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
 
 
 def test_too_few_to_be_found_is_an_error(monkeypatch):
-    monkeypatch.setattr(protocols, "MAX_BATCH", 64)
+    monkeypatch.setattr(negative_kinds, "MAX_BATCH", 64)
     n = 600
     s, t = np.nonzero(~np.eye(n, dtype=bool))
     with pytest.raises(ValueError, match=r"uniform: DiGraph.* has too few non-edges to draw"):
@@ -151,8 +152,8 @@ def test_what_suits_a_graph_can_be_drawn(turned, suits):
         star = np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)])
         return DiGraph.from_arrays(*(star[::-1] if turned else star), 31)
 
-    assert protocols.suited(graph(15)) == suits
-    assert protocols.suited(graph(16)) == "uniform"
-    assert protocols.suited(graph(0)) == "uniform"
+    assert negative_kinds.suited(graph(15)) == suits
+    assert negative_kinds.suited(graph(16)) == "uniform"
+    assert negative_kinds.suited(graph(0)) == "uniform"
     for leaves in (15, 30):
-        assert len(draw(protocols.suited(graph(leaves)), [[0, 1]], graph(leaves))) == 4
+        assert len(draw(negative_kinds.suited(graph(leaves)), [[0, 1]], graph(leaves))) == 4

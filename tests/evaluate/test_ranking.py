@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from any_graphs import random_graph
 
-from timelike import Embedding, Model, ranking
-from timelike.baselines import DegreeProduct
+from timelike import Embedding, Model
+from timelike.evaluation import DegreeProduct, target_ranks
+from timelike.evaluation.metrics import TIES
+from timelike.evaluation.target_ranks import rank_targets
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
-from timelike.metrics import TIES
-from timelike.ranking import rank_targets
 
 N = 60
 GRAPH = random_graph(N, 300)
@@ -35,9 +35,9 @@ def dense_ranks(scores, edges, known, ties):
 @pytest.mark.parametrize(("size", "width"), [(1 << 23, 1 << 12), (7 * N, 7), (1, 7)])
 def test_embedding(monkeypatch, size, width):
     """Blocks of sources and of targets change nothing."""
-    monkeypatch.setattr(ranking, "SCORES", size)
-    monkeypatch.setattr(ranking, "TARGETS", width)
-    ranking._all_targets.clear_cache()
+    monkeypatch.setattr(target_ranks, "SCORES", size)
+    monkeypatch.setattr(target_ranks, "TARGETS", width)
+    target_ranks._all_targets.clear_cache()
     embedding = embed()
     s, t = (x.reshape(-1) for x in np.indices((N, N)))
     scores = embedding.log_prob(s, t).reshape(N, N)

@@ -7,7 +7,7 @@ from small_models import make
 
 from timelike.explore.answers import Answers
 from timelike.explore.server import application
-from timelike.explore.shown import Shown
+from timelike.explore.shown_model import Shown
 
 
 @pytest.fixture(scope="session")

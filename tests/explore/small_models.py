@@ -6,11 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import Calibration, DiGraph, Embedding, Model
-from timelike.explore.shown import Shown
+from timelike import DiGraph, Embedding, Model
+from timelike.embedding.calibration import Calibration
+from timelike.explore.shown_model import Shown
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.replay import Replay
+from timelike.training.replay import Replay
 
 CALIBRATION = Calibration(0.7, -1.2, 4.0, 50, 200, -4.0)
 

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from small_models import made_to_differ, make
 
+from timelike.evaluation.target_ranks import rank_targets
 from timelike.explore import colours
 from timelike.explore.answers import MOST_TEXT, Answers, UnknownNode
-from timelike.explore.shown import views_of
+from timelike.explore.shown_model import views_of
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.plot.views import view_of
-from timelike.ranking import rank_targets
 
 
 def rows(found, side, kind):
@@ -208,6 +208,6 @@ def test_one_program_serves_all_nodes(answers):
 
 def _compilations() -> int:
     from timelike.explore.answers import _both_ways, _from_and_to
-    from timelike.plot.selection import look
+    from timelike.plot.drawn_nodes import look
 
     return sum(f._cache_size() for f in (_both_ways, _from_and_to, look))

@@ -10,9 +10,9 @@ import pytest
 from small_models import make
 
 from timelike.baselines import MODELS
-from timelike.cli import main
-from timelike.embedding import Embedding
-from timelike.trained_on import TrainedOn
+from timelike.cli.main import main
+from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,11 @@ import pytest
 from browser import NEEDS_BROWSER, opened
 from small_models import make
 
-from timelike.embedding import Embedding
+from timelike.embedding.embedding import Embedding
 from timelike.explore.page import whole_page
-from timelike.explore.shown import Picture
+from timelike.explore.shown_model import Picture
+from timelike.plot.drawn_nodes import Selection
 from timelike.plot.scenes import LAYOUTS
-from timelike.plot.selection import Selection
 
 pytestmark = NEEDS_BROWSER
 

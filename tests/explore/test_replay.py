@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike.replay import Replay, record
-from timelike.trained_on import TrainedOn
+from timelike.embedding.trained_on import TrainedOn
+from timelike.training.replay import Replay, record
 
 pytestmark = pytest.mark.long
 

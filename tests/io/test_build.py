@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from timelike.graphs.edge_sorting import ends
 from timelike.io import parquet
-from timelike.io.build import Builder
-from timelike.io.edges import EdgeList
-from timelike.sorting import ends
+from timelike.io.edge_buffer import EdgeList
+from timelike.io.graph_builder import Builder
 
 
 def test_edges_stay_in_order_while_their_columns_grow_and_shrink(monkeypatch):

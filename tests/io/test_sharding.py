@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import timelike as tl
-from timelike.shards import EdgeShards
+from timelike.io.edge_shards import EdgeShards
 
 
 def edges_of(shards: EdgeShards) -> np.ndarray:

@@ -11,8 +11,8 @@ import pytest
 import writers
 
 from timelike import read
-from timelike.io import text
-from timelike.io.numbering import IdNumbering, Numbering
+from timelike.io import edge_lists
+from timelike.io.name_numbering import IdNumbering, Numbering
 
 
 def edges(graph) -> list[tuple]:
@@ -214,7 +214,7 @@ def outcome(path, monkeypatch, fast: bool) -> tuple:
     """All that can be seen of a graph, read with or without the fast path."""
     with monkeypatch.context() as patch:
         if not fast:
-            patch.setattr(text, "_fast", lambda *_: None)
+            patch.setattr(edge_lists, "_fast", lambda *_: None)
         graph = read(path, skip_bad_rows=True)
     return (
         graph.names,
@@ -226,7 +226,7 @@ def outcome(path, monkeypatch, fast: bool) -> tuple:
 
 
 def test_the_fast_path_is_taken(write, monkeypatch):
-    monkeypatch.setattr(text, "_careful", None)
+    monkeypatch.setattr(edge_lists, "_careful", None)
     for data in (
         "source\ttarget\n" + "a b\tc\r\n" * 1000,
         "# SNAP\n# FromNodeId\tToNodeId\n" + "1\t2\n" * 2000,

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timelike import DiGraph, read
-from timelike.io import text
+from timelike.io import edge_lists
 
 ROWS = [("a", "b", 2001), ("b", "c", 1999), ("a", "b", 1990), ("c", "a", 2010)]
 DATES = [dt.date(2001, 3, 4), dt.date(1999, 1, 1), dt.date(1990, 12, 31), dt.date(2010, 2, 28)]
@@ -122,7 +122,7 @@ def test_the_fast_path_reads_what_the_careful_one_reads(tmp_path_factory, odd, u
     path.write_text("".join(f"n{i % 29},m{i % 31},{time}\n" for i, time in enumerate(times)))
     fast = read(path, time=2, skip_bad_rows=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "_fast", lambda *_: None)
+        patch.setattr(edge_lists, "_fast", lambda *_: None)
         careful = read(path, time=2, skip_bad_rows=True)
     assert seen(fast) == seen(careful)
     assert fast.notes == careful.notes

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import timelike as tl
-from timelike.evaluation import LabelledPairs
-from timelike.many.dealing import dealt, places
+from timelike.distributed.node_dealing import dealt, places
+from timelike.evaluation.labelled_pairs import LabelledPairs
 
 HERE = Path(__file__).parent
 MODEL = tl.Model(tl.manifolds.Minkowski(4), tl.likelihoods.TripleFermiDirac())

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from timelike.sharing import SharedSweep
+from timelike.training.shared_sweep import SharedSweep
 
 storage, log, seconds, silence = sys.argv[1:]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from timelike.planning import Work
+from timelike.training.cost_model import Work
 
 ROOT = Path(__file__).parents[2]
 

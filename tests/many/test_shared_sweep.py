@@ -92,7 +92,7 @@ def test_the_trial_of_a_killed_worker_is_run_again(storage, tmp_path):
 @pytest.mark.long
 def test_the_command_shares_a_sweep_and_prints_what_one_would(tmp_path, capsys):
     import timelike as tl
-    from timelike.cli import main
+    from timelike.cli.main import main
 
     edges = tmp_path / "edges.tsv"
     edges.write_text("\n".join(f"{s}\t{t}" for s, t in tl.datasets.duplication_divergence(17).pairs))

@@ -8,15 +8,15 @@ import pytest
 from small_runs import KINDS, MODEL, by_one, config_of, split_of
 
 import timelike as tl
-from timelike.cli import main
+from timelike.cli.main import main
+from timelike.distributed.node_dealing import dealt, places
+from timelike.distributed.own_edges import is_numbered, own_edges
+from timelike.distributed.processes import LOST, Place, losing
+from timelike.distributed.sharded_edges import edge_sum, own_nodes, rows_of, spread
+from timelike.distributed.sharded_run import mesh_of_all
+from timelike.distributed.sharded_train import NOTHING, Run, train
 from timelike.engine.sampling import EdgeTable
-from timelike.many.buckets import usual, with_room
-from timelike.many.dealing import dealt, places
-from timelike.many.processes import LOST, Place, losing
-from timelike.many.reading import is_numbered, own_edges
-from timelike.many.run import mesh_of_all
-from timelike.many.shards import edge_sum, own_nodes, rows_of, spread
-from timelike.many.train import NOTHING, Run, train
+from timelike.training.exchange_buckets import usual, with_room
 
 HOT = {"learning_rate": 1e30, "init_scale": 1e30}
 

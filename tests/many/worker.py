@@ -15,8 +15,8 @@ jax.distributed.initialize(address, int(processes), int(number), heartbeat_timeo
 
 from small_runs import MODEL, config_of, split_of  # noqa: E402
 
-from timelike.many.dealing import dealt  # noqa: E402
-from timelike.many.train import Run  # noqa: E402
+from timelike.distributed.node_dealing import dealt  # noqa: E402
+from timelike.distributed.sharded_train import Run  # noqa: E402
 
 wanted = json.loads(options)
 halt, keep = wanted.pop("halt", None), wanted.pop("keep", False)

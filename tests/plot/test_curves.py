@@ -9,11 +9,13 @@ from random_points import random_graph
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from timelike import Calibration, LabelledPairs, Sweep, plot
+from timelike import LabelledPairs, plot
+from timelike.embedding.calibration import Calibration
 from timelike.manifolds import CylindricalMinkowski, Minkowski
+from timelike.plot.drawn_nodes import select
 from timelike.plot.frames import frame_at
-from timelike.plot.selection import select
 from timelike.plot.views import view_of
+from timelike.training.sweeps import Sweep
 
 EMBEDDING = embed(Minkowski(3), 60)
 PAIRS = np.random.default_rng(0).integers(0, 60, (300, 2))

@@ -9,10 +9,11 @@ import pytest
 from events import embed, intervals
 from random_points import random_graph
 
-from timelike import Calibration, DiGraph, plot
+from timelike import DiGraph, plot
+from timelike.embedding.calibration import Calibration
 from timelike.manifolds import MANIFOLDS, AntiDeSitter, CylindricalMinkowski, DeSitter, Hyperboloid, Minkowski
+from timelike.plot.drawn_nodes import select
 from timelike.plot.scenes import LAYOUTS, diagram, disk, polar, rolled
-from timelike.plot.selection import select
 from timelike.plot.views import view_of
 
 GRAPH = random_graph()

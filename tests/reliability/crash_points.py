@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from timelike.files import reading_folder, replacing, replacing_folder
+from timelike._util.atomic_files import reading_folder, replacing, replacing_folder
 
 
 def write_file(path: Path, text: str) -> None:

@@ -17,10 +17,12 @@ import safetensors.numpy  # noqa: F401
 from crash_points import die_at
 
 import timelike as tl
-from timelike import checkpoint, export, store, sweeps, training, tuning
-from timelike.commands.split import Split
-from timelike.embedding import Embedding
-from timelike.settings import Settings
+from timelike.cli.split_command import Split
+from timelike.embedding import exports, model_folder
+from timelike.embedding.embedding import Embedding
+from timelike.estimator import tuning
+from timelike.estimator.settings import Settings
+from timelike.training import checkpoint, sweeps, training_loop
 
 GRAPH = tl.datasets.cycle(30)
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
@@ -40,12 +42,12 @@ def embedding(number: int) -> Embedding:
 def save(folder: Path, turn: int) -> None:
     number = turn % 2
     trained_on = tl.trained_on.TrainedOn(tl.datasets.cycle(2000 + number))
-    store.save(embedding(number), folder / "model", trained_on)
+    model_folder.save(embedding(number), folder / "model", trained_on)
 
 
 def export_all(folder: Path, turn: int) -> None:
     for name in FORMATS:
-        export.export(embedding(turn % 2), folder / f"points.{name}", name, None, 0)
+        exports.export(embedding(turn % 2), folder / f"points.{name}", name, None, 0)
 
 
 def write_checkpoint(folder: Path, turn: int) -> None:
@@ -64,7 +66,7 @@ def split(folder: Path, turn: int) -> None:
 
 def fit(folder: Path, turn: int) -> None:
     keep = checkpoint.Checkpointing(folder / "run.safetensors", every_epochs=1)
-    training.train(GRAPH, MODEL, CONFIG, checkpoint=keep, progress=False).save(folder / "model")
+    training_loop.train(GRAPH, MODEL, CONFIG, checkpoint=keep, progress=False).save(folder / "model")
 
 
 def sweep(folder: Path, turn: int) -> None:

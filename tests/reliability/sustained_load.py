@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import timelike as tl
-from timelike.cli import main
-from timelike.trained_on import TrainedOn
+from timelike.cli.main import main
+from timelike.embedding.trained_on import TrainedOn
 
 NODES, EDGES, CLIENTS, MARKS = 2000, 6000, 4, 20
 #: How far memory may go from its middle.

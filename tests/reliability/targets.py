@@ -15,22 +15,29 @@ from broken_files import COUNTED, broken, good_files
 from memory import watch
 
 import timelike as tl
-from timelike import checkpoint, store
+from timelike.embedding import model_folder
+from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.epoch import Report
+from timelike.estimator.journal import Journal
+from timelike.estimator.settings import PRESETS, Settings
 from timelike.io import names_in
-from timelike.io.pairs import read_pairs
-from timelike.journal import Journal
-from timelike.replay import Replay
-from timelike.settings import PRESETS, Settings
-from timelike.trained_on import TrainedOn
-from timelike.training import unstack_history
+from timelike.io.pair_files import read_pairs
+from timelike.training import checkpoint
+from timelike.training.replay import Replay
+from timelike.training.training_loop import unstack_history
 
 SECONDS = 5
 LONGEST = 1500
 #: A broken file may take twice its bytes in memory, and a few more; the first one of a process that polars
 #: stumbles over takes so many once, as polars then looks up where in its program that was.
 SPARE, ONCE = 2**22, 2**26
-MODEL_FILES = (store.MODEL, store.POINTS, store.NODES, store.EDGES, store.REPLAY)
+MODEL_FILES = (
+    model_folder.MODEL,
+    model_folder.POINTS,
+    model_folder.NODES,
+    model_folder.EDGES,
+    model_folder.REPLAY,
+)
 SHARD_FILES = ("shards.json", "part-00000.npy", "degrees.npy", "held-out.npy", "names.parquet")
 
 
@@ -46,7 +53,11 @@ def _read_model(path: Path) -> object:
     embedding = tl.Embedding.load(path.parent)
     assert np.isfinite(embedding.points).all()
     assert embedding.others is None or np.isfinite(embedding.others).all()
-    return embedding, store.load_trained_on(path.parent, embedding), Replay.load(path.parent, embedding)
+    return (
+        embedding,
+        model_folder.load_trained_on(path.parent, embedding),
+        Replay.load(path.parent, embedding),
+    )
 
 
 def _read_shards(path: Path) -> object:
@@ -95,7 +106,9 @@ def prepare(home: Path) -> list[Target]:
     Replay(np.arange(2), np.stack([points, points])).save(home / "model")
     found += [Target(f"model/{x}", (home / "model" / x).read_bytes(), _read_model) for x in MODEL_FILES]
     found.append(
-        Target("members/points.safetensors", (home / "members" / store.POINTS).read_bytes(), _read_model)
+        Target(
+            "members/points.safetensors", (home / "members" / model_folder.POINTS).read_bytes(), _read_model
+        )
     )
     tl.EdgeShards.write(home / "valid" / "l.edges", home / "shards", hold_out=0.1)
     found += [Target(f"shards/{x}", (home / "shards" / x).read_bytes(), _read_shards) for x in SHARD_FILES]

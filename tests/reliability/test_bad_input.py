@@ -11,7 +11,7 @@ from memory import watch
 from targets import attempt, broken_file, prepare
 
 import timelike as tl
-from timelike.files import LARGEST_TEXT
+from timelike._util.atomic_files import LARGEST_TEXT
 
 INPUTS = 40
 #: Bytes that bombs unpack to; they are refused before they take as much memory.

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from timelike.cli import COMMANDS, main
+from timelike.cli.main import COMMANDS, main
 
 SOURCE = Path(__file__).parents[2] / "src" / "timelike"
 #: Every option there is, as the sources of the commands name their fields.
 OPTIONS = sorted(
     {
         f"--{name.replace('_', '-')}"
-        for path in [*(SOURCE / "commands").glob("*.py"), SOURCE / "cli.py"]
+        for path in (SOURCE / "cli").glob("*.py")
         for name in re.findall(r"^    ([a-z_]+): ", path.read_text(encoding="utf-8"), re.M)
     }
     - {"--out"}  # which may name a file that exists

@@ -18,8 +18,9 @@ import operations
 import pytest
 
 import timelike as tl
-from timelike import checkpoint, store
-from timelike.settings import Settings
+from timelike.embedding import model_folder
+from timelike.estimator.settings import Settings
+from timelike.training import checkpoint
 
 #: How often each is killed at random moments by the slow test: 200 times in all.
 KILLS = {"save": 40, "export": 30, "checkpoint": 20, "split": 20, "fit": 40, "sweep": 30, "tune": 20}
@@ -100,7 +101,7 @@ def whole_model(folder):
     assert len(found.points) == 2000 + number
     assert (found.points == number).all()
     assert found.names[-1] == f"{number}-{1999 + number}"
-    assert store.load_trained_on(folder / "model", found).graph.num_nodes == 2000 + number
+    assert model_folder.load_trained_on(folder / "model", found).graph.num_nodes == 2000 + number
     return number
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike import checkpoint
-from timelike.cli import main
-from timelike.commands.split import Split
-from timelike.files import locked, replacing, replacing_folder
-from timelike.journal import Journal
-from timelike.settings import Settings
+from timelike._util.atomic_files import locked, replacing, replacing_folder
+from timelike.cli.main import main
+from timelike.cli.split_command import Split
+from timelike.estimator.journal import Journal
+from timelike.estimator.settings import Settings
+from timelike.training import checkpoint
 
 NODES = 300
 GRAPH = "random-dag:nodes=300,edges=900"

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike import store
-from timelike.datasets import files
+from timelike.datasets import downloads
 from timelike.datasets.registry import DATASETS
+from timelike.embedding import model_folder
 
 SOURCE = Path(tl.__file__).parent
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml", "torch"}
@@ -65,7 +65,7 @@ def model(tmp_path):
     return tmp_path / "model"
 
 
-@pytest.mark.parametrize("name", [*store.FILES, store.EDGES, store.REPLAY])
+@pytest.mark.parametrize("name", [*model_folder.FILES, model_folder.EDGES, model_folder.REPLAY])
 @pytest.mark.parametrize("target", ["absolute", "relative"])
 def test_links_are_refused(model, name, target):
     outside = model.parent / f"secret-{name}"
@@ -95,7 +95,7 @@ def see(event, arguments):
         opened.append(arguments[0])
 sys.addaudithook(see)
 embedding = tl.Embedding.load(sys.argv[1])
-store.load_trained_on(sys.argv[1], embedding)
+model_folder.load_trained_on(sys.argv[1], embedding)
 print([path for path in opened if "secret" in str(path)])
 """
 
@@ -125,19 +125,19 @@ def test_downloads_are_known_by_their_checksum():
 
 def test_a_file_with_other_bytes_is_refused_before_it_is_used(tmp_path, monkeypatch):
     right = b"a\tb\n"
-    file = files.Published("net", "edges.tsv", hashlib.sha256(right).hexdigest(), "https://example.org")
+    file = downloads.Published("net", "edges.tsv", hashlib.sha256(right).hexdigest(), "https://example.org")
     (tmp_path / "edges.tsv").write_bytes(right)
-    assert files.locate(file, tmp_path) == tmp_path / "edges.tsv"
+    assert downloads.locate(file, tmp_path) == tmp_path / "edges.tsv"
     (tmp_path / "edges.tsv").write_bytes(b"a\tc\n")
     with pytest.raises(ValueError, match="is not the published file: its sha256 is"):
-        files.locate(file, tmp_path)
+        downloads.locate(file, tmp_path)
 
 
 def test_a_download_with_other_bytes_is_refused_and_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "cache", lambda: tmp_path / "cache")
+    monkeypatch.setattr(downloads, "cache", lambda: tmp_path / "cache")
     (tmp_path / "edges.tsv").write_bytes(b"evil")
     url = (tmp_path / "edges.tsv").as_uri()
-    file = files.Published("net", "edges.tsv", "0" * 64, "https://example.org", url)
+    file = downloads.Published("net", "edges.tsv", "0" * 64, "https://example.org", url)
     with pytest.raises(FileNotFoundError, match="could not be downloaded"):
-        files.locate(file)
+        downloads.locate(file)
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike._struct import numbers_of
+from timelike.core.struct import numbers_of
 from timelike.engine.optimizers import OPTIMIZERS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.runs import one_run
+from timelike.training.grid import one_run
 
 LANES = 10
 DIMS = (2, 3, 5, 10, 50, 200)

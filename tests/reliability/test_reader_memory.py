@@ -16,7 +16,7 @@ import writers
 from memory import watch
 
 import timelike as tl
-from timelike.parquet_pages import read_table
+from timelike.io.untrusted_parquet import read_table
 
 #: Bytes of a file, unpacked, and of what reading takes besides, however large it is: pieces of the file, and
 #: what was freed but is kept by an allocator.

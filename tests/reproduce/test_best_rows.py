@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import timelike as tl
-from timelike._struct import numbers_of
-from timelike.config import Config
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of
+from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.model import Model
-from timelike.negatives import Negatives
 from timelike.reproduce import best, refit
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.run import load_results

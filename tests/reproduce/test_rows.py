@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from timelike._struct import numbers_of
-from timelike.config import Config
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of
+from timelike.engine.config import Config
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.model import Model
 from timelike.reproduce import row as row_module
 from timelike.reproduce.row import load_rows
 

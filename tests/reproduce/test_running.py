@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from timelike.cli import main
+from timelike.cli.main import main
 from timelike.reproduce.__main__ import main as main_of_module
 from timelike.reproduce.cyclic import degree_products
 from timelike.reproduce.groups import GROUPS, load_group

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike._struct import numbers_of
 from timelike.baselines import MODELS
-from timelike.config import Config
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of
+from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Minkowski
-from timelike.model import Model
-from timelike.negatives import Negatives
 from timelike.reproduce import wordnet
 from timelike.reproduce.row import load_rows
 from timelike.reproduce.task import Options, Result

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from timelike.graph import DiGraph
+from timelike.graphs.digraph import DiGraph
 
 
 def adjacency(graph: DiGraph) -> np.ndarray:

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.engine import passes, tables
+from timelike.engine import passes, table_rows
+from timelike.engine.batch_step import take_step
+from timelike.engine.epoch_plan import Plan
 from timelike.engine.hubs import HUBS, Places
+from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, Learned, Step
-from timelike.engine.plan import Plan
-from timelike.engine.steps import take_step
-from timelike.negatives import Negatives
 
 
 def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):
@@ -35,7 +35,7 @@ def step(plan, model, clip, carry, inputs):
     sources, targets, use, weights, rate = inputs
     nodes = jnp.concatenate([sources.T.reshape(-1), targets.T.reshape(-1)])
     weights = jnp.where(use.T, weights, 0.0)
-    first = tables.first_entries(nodes[None])[0] if len(nodes) <= passes.SHORT_STEP else None
+    first = table_rows.first_entries(nodes[None])[0] if len(nodes) <= passes.SHORT_STEP else None
     batch = nodes, weights, first
     carry, (log_likelihoods, norms) = take_step(plan, model, Step(rate, clip), carry, batch)
     saturated = jnp.sum(use.T & passes.saturated(log_likelihoods[None])[0])

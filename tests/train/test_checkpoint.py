@@ -14,8 +14,8 @@ import pytest
 from safetensors.numpy import save_file
 
 import timelike as tl
-from timelike import checkpoint as checkpoints
-from timelike import sweeps
+from timelike.training import checkpoint as checkpoints
+from timelike.training import sweeps
 
 GRAPH = tl.datasets.duplication_divergence(seed=3, nodes=30)
 MODEL = tl.Model(tl.manifolds.Hyperboloid(3), tl.likelihoods.TripleFermiDirac())

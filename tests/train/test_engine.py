@@ -16,13 +16,14 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 from steps import compiled, make_plan
 
-from timelike import Config, DiGraph, Model, Negatives, preparing, training
+from timelike import Config, DiGraph, Model, Negatives
 from timelike.engine import epoch as engine
-from timelike.engine import passes, tables
+from timelike.engine import passes, table_rows
+from timelike.engine.device_scoring import average_precision_on_device
 from timelike.engine.optimizers import heating, schedule
-from timelike.evaluation import average_precision_on_device
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
+from timelike.training import prepare, training_loop
 
 # Rows of a table
 
@@ -33,7 +34,7 @@ def random_rows(rng, nodes, count):
     return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
 
 
-WRITING = {"at once": tables.AT_ONCE, "in turn": tables.IN_TURN}
+WRITING = {"at once": table_rows.AT_ONCE, "in turn": table_rows.IN_TURN}
 
 
 @pytest.mark.parametrize("writing", WRITING)
@@ -41,13 +42,13 @@ WRITING = {"at once": tables.AT_ONCE, "in turn": tables.IN_TURN}
 @pytest.mark.parametrize("nodes", [7, 20, 30])
 def test_repeated_rows_get_their_summed_gradient(nodes, known, writing):
     """By the table in order if it is the smaller one, by entry otherwise, which may be `known` in advance."""
-    add_up = jax.jit(functools.partial(tables.sum_repeated, writing=WRITING[writing]))
+    add_up = jax.jit(functools.partial(table_rows.sum_repeated, writing=WRITING[writing]))
     rng, slots = np.random.default_rng(0), jnp.zeros(nodes, jnp.int32)
     for _ in range(50):
         rows, values = random_rows(rng, nodes, 20)
         dense = np.zeros((nodes + 2, 3))
         np.add.at(dense, rows, values.astype(np.float64))
-        first = tables.first_entries(rows[None])[0] if known else None
+        first = table_rows.first_entries(rows[None])[0] if known else None
         slots, own, found = jax.device_get(add_up(slots, rows, values, first))  # old slots do no harm
         kept = own < nodes
         np.testing.assert_array_equal(np.sort(own[kept]), np.unique(rows[rows < nodes]))
@@ -59,8 +60,11 @@ def test_rows_of_many_tables_are_rows_of_each():
     rng = np.random.default_rng(1)
     table = rng.normal(size=(4, 7, 3)).astype(np.float32)
     rows, values = (np.stack(x) for x in zip(*(random_rows(rng, 7, 20) for _ in range(4)), strict=True))
-    read, added = jax.vmap(tables.get_rows)(table, rows), jax.vmap(tables.add_rows)(table, rows, values)
-    one_row = jax.vmap(tables.set_rows, in_axes=(0, None, 0))(table, rows[0, :1], values[:, :1])
+    read, added = (
+        jax.vmap(table_rows.get_rows)(table, rows),
+        jax.vmap(table_rows.add_rows)(table, rows, values),
+    )
+    one_row = jax.vmap(table_rows.set_rows, in_axes=(0, None, 0))(table, rows[0, :1], values[:, :1])
     for i in range(4):
         np.testing.assert_array_equal(read[i], table[i, np.minimum(rows[i], 6)])
         expected = np.concatenate([table[i], np.zeros((2, 3), np.float32)])
@@ -102,9 +106,9 @@ def three_epochs(nodes):
     small = random_graph(8, 23, weighted=True)
     graph = DiGraph(small.sources, small.targets, nodes, weights=small.weights)
     config = dataclasses.replace(CONFIG, negatives=Negatives(degree=2, reversed=1))
-    plan, data = preparing.prepare(graph, ADS, config, None, None, None, alone=True)
+    plan, data = prepare.prepare(graph, ADS, config, None, None, None, alone=True)
     assert plan.in_one_kernel
-    numbers, seen, original = preparing.make_numbers(ADS, config), [], passes.draw_examples
+    numbers, seen, original = prepare.make_numbers(ADS, config), [], passes.draw_examples
 
     def recorded(*arguments):
         examples = original(*arguments)
@@ -166,10 +170,10 @@ def test_rows_that_no_batch_touches_keep_their_bits(x64, nodes):
 def test_what_is_one_kernel_has_nothing_that_cannot_be(learn):
     """XLA does not say no to a scatter or a sort in it: it breaks down."""
     config = dataclasses.replace(CONFIG, learn=learn)
-    plan, data = preparing.prepare(random_graph(8, 23), ADS, config, None, None, None, alone=True)
-    numbers = preparing.make_numbers(ADS, config)
+    plan, data = prepare.prepare(random_graph(8, 23), ADS, config, None, None, None, alone=True)
+    numbers = prepare.make_numbers(ADS, config)
     state = jax.eval_shape(functools.partial(engine.init_state, plan, num_nodes=8), numbers)
-    text = training._compiled(plan).lower(numbers, data, state).as_text()
+    text = training_loop._compiled(plan).lower(numbers, data, state).as_text()
     assert text.count("xla_cpu_small_call") == 1
     assert not any(f"stablehlo.{operation}" in text for operation in ("scatter", "sort", "custom_call"))
 
@@ -183,14 +187,16 @@ def test_the_learning_rate_burns_in_and_falls_to_a_quarter():
 def first_loss(model=None, **settings):
     """The loss of one epoch that hardly moves a point."""
     config = Config(epochs=10, learning_rate=1e-9, **settings)
-    plan, data = preparing.prepare(random_graph(30, 60), MODEL, config, None, None, None)
-    numbers = preparing.make_numbers(model or MODEL, config)
-    return float(training._compiled(plan)(numbers, data, training._initial(plan, 30)(numbers))[1].loss)
+    plan, data = prepare.prepare(random_graph(30, 60), MODEL, config, None, None, None)
+    numbers = prepare.make_numbers(model or MODEL, config)
+    return float(
+        training_loop._compiled(plan)(numbers, data, training_loop._initial(plan, 30)(numbers))[1].loss
+    )
 
 
 def first_points():
     config = Config()
-    return training._initial(config.plan(False, False), 30)(preparing.make_numbers(MODEL, config)).points
+    return training_loop._initial(config.plan(False, False), 30)(prepare.make_numbers(MODEL, config)).points
 
 
 MODEL = Model(Minkowski(3), TripleFermiDirac())

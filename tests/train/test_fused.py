@@ -10,16 +10,16 @@ import pytest
 
 from timelike import Model
 from timelike.datasets import grid
-from timelike.engine import fused, packing
+from timelike.engine import gpu_step, row_packing
+from timelike.engine.batch_step import take_step
+from timelike.engine.epoch_plan import Plan
 from timelike.engine.hubs import Places
+from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import OPTIMIZERS, Learned, Step
-from timelike.engine.plan import Plan
-from timelike.engine.rounding import narrow, wide
-from timelike.engine.steps import take_step
+from timelike.engine.table_storage import narrow, wide
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
-from timelike.negatives import Negatives
-from timelike.preparing import _faster
+from timelike.training.prepare import _faster
 
 NODES, BATCH, PAIRS, STEPS = 600, 7, 3, 2
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))
@@ -65,9 +65,9 @@ def by_the_engine(model, optimizer, points, state):
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def by_kernels(model, optimizer, hubs, points, state):
     places = Places.of(degrees(), hubs=10, busy=9) if hubs else Places.none()
-    packed, rest = begun = packing.pack(points, state)
+    packed, rest = begun = row_packing.pack(points, state)
     for _ in range(STEPS):
-        packed, rest, likelihoods, norms = fused.step(
+        packed, rest, likelihoods, norms = gpu_step.step(
             model,
             OPTIMIZERS[optimizer](),
             STEP,
@@ -79,7 +79,7 @@ def by_kernels(model, optimizer, hubs, points, state):
         )
     ended = packed, rest
     assert jax.tree.map(jnp.result_type, ended) == jax.tree.map(jnp.result_type, begun)  # to go on from
-    return *packing.unpack(packed, rest, points.shape[1]), likelihoods, jnp.nansum(norms)
+    return *row_packing.unpack(packed, rest, points.shape[1]), likelihoods, jnp.nansum(norms)
 
 
 CASES = [
@@ -121,9 +121,9 @@ def test_the_same_steps_on_tables_of_16_bits():
 def test_packing_is_undone(dtype):
     points = narrow(start(MODELS["minkowski"], "adam")[0], dtype)
     state = jax.tree.map(lambda x: x + 1, OPTIMIZERS["adam"]().init(points))
-    packed, rest = packing.pack(points, state)
-    assert packed[0].nbytes % packing.REQUEST == 0
-    jax.tree.map(np.testing.assert_array_equal, packing.unpack(packed, rest, 10), (points, state))
+    packed, rest = row_packing.pack(points, state)
+    assert packed[0].nbytes % row_packing.REQUEST == 0
+    jax.tree.map(np.testing.assert_array_equal, row_packing.unpack(packed, rest, 10), (points, state))
 
 
 @pytest.mark.long
@@ -133,12 +133,12 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
     """That they compile is seen on one; that Triton has all operations they use is seen here."""
     model = jax.tree.map(jnp.float32, MODELS["a circle of time"])
     points = narrow(start(model, "adam")[0], dtype)
-    packed, rest = packing.pack(points, OPTIMIZERS["adam"]().init(points))
+    packed, rest = row_packing.pack(points, OPTIMIZERS["adam"]().init(points))
 
     def step(packed, rest):
         places = Places.of(degrees(), hubs=10, busy=9)
         optimizer = OPTIMIZERS["adam"]()
-        return fused.step(model, optimizer, STEP, places, packed, rest, *map(jnp.asarray, batch()))
+        return gpu_step.step(model, optimizer, STEP, places, packed, rest, *map(jnp.asarray, batch()))
 
     text = jax.jit(step).trace(packed, rest).lower(lowering_platforms=("cuda",)).as_text()
     assert text.count("triton") >= 2
@@ -146,11 +146,11 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
 
 def test_where_there_are_kernels(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
-    assert not fused.fits(MODELS["minkowski"], dense=False)
+    assert not gpu_step.fits(MODELS["minkowski"], dense=False)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert all(fused.fits(model, dense=False) for model in MODELS.values())
-    assert not fused.fits(MODELS["minkowski"], dense=True)
-    assert not fused.fits(Model(AntiDeSitter(3), TripleFermiDirac()), dense=False)
+    assert all(gpu_step.fits(model, dense=False) for model in MODELS.values())
+    assert not gpu_step.fits(MODELS["minkowski"], dense=True)
+    assert not gpu_step.fits(Model(AntiDeSitter(3), TripleFermiDirac()), dense=False)
 
 
 def test_without_triton_xla_takes_the_steps(monkeypatch):
@@ -160,5 +160,5 @@ def test_without_triton_xla_takes_the_steps(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert _faster(plan, MODELS["minkowski"], graph, alone=True).fused
     assert _faster(plan, MODELS["minkowski"], small, alone=True) == plan  # whose steps are short
-    monkeypatch.setitem(sys.modules, "timelike.engine.fused", None)
+    monkeypatch.setitem(sys.modules, "timelike.engine.gpu_step", None)
     assert _faster(plan, MODELS["minkowski"], graph, alone=True) == plan

@@ -8,15 +8,17 @@ import jax.numpy as jnp
 import pytest
 from graphs import random_graph
 
-from timelike import Config, Model, preparing, sweep, train
-from timelike._struct import numbers_of
+from timelike import Config, Model, sweep, train
+from timelike.core import POSITIVE, number, struct
+from timelike.core.likelihood import Likelihood
+from timelike.core.numerics import log_sigmoid
+from timelike.core.struct import numbers_of
 from timelike.datasets import chain
 from timelike.engine import epoch as engine
 from timelike.engine.optimizers import NUMBERS_RATE
-from timelike.likelihoods import Likelihood, TripleFermiDirac
+from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski, Sphere
-from timelike.numerics import log_sigmoid
-from timelike.structs import POSITIVE, number, struct
+from timelike.training import prepare
 
 GRAPH = random_graph(12, 40, seed=3)
 MODEL = Model(Minkowski(3), TripleFermiDirac())
@@ -46,8 +48,8 @@ def test_a_learned_number_moves_against_its_derivative(x64):
     """Adam's first step has the length of its rate."""
     model = Model(AntiDeSitter(3, radius=0.8), TripleFermiDirac(tau1=0.4))
     config = Config(epochs=1, batch_size=10**6, burn_in=0, init_scale=0.5, learn=("radius", "tau1"))
-    plan, data = preparing.prepare(GRAPH, model, config, None, None, None)
-    numbers = preparing.make_numbers(model, config)
+    plan, data = prepare.prepare(GRAPH, model, config, None, None, None)
+    numbers = prepare.make_numbers(model, config)
     state = jax.jit(functools.partial(engine.init_state, plan, num_nodes=GRAPH.num_nodes))(numbers)
     epoch = jax.jit(functools.partial(engine.run_epoch, plan))
     after, report = epoch(numbers, data, state)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from timelike import Config, DiGraph, Model, Negatives, SpacetimeEmbedding, tune
-from timelike.cli import main
+from timelike._util.hardware import memory
+from timelike.cli.main import main
 from timelike.likelihoods import TripleFermiDirac
-from timelike.machine import memory
 from timelike.manifolds import MANIFOLDS
-from timelike.planning import Work, check_memory, plan
+from timelike.training.cost_model import Work, check_memory, plan
 
 EDGES = [(i, (3 * i + 1) % 40) for i in range(40)]
 

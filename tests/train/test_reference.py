@@ -9,15 +9,15 @@ import pytest
 import reference
 from steps import compiled, make_plan, one_by_one
 
-import timelike.engine.steps
-from timelike.engine import tables
+import timelike.engine.batch_step
+from timelike.core.model import Model
+from timelike.engine import table_rows
+from timelike.engine.epoch_plan import Plan
 from timelike.engine.hubs import sum_by_node
 from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import OPTIMIZERS, update_rows
-from timelike.engine.plan import Plan
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.model import Model
 
 DIM, PAIRS, STEPS = 3, 4, 100
 
@@ -81,21 +81,21 @@ PIECES = {
     "batch_loss": quickly(batch_loss),
     "update_rows": quickly(update_rows, static_argnums=1),
     "sum_by_node": quickly(sum_by_node),
-    **{name: quickly(getattr(tables, name)) for name in ("get_rows", "get_state")},
+    **{name: quickly(getattr(table_rows, name)) for name in ("get_rows", "get_state")},
     **{
-        name: quickly(getattr(tables, name), static_argnums=4)
+        name: quickly(getattr(table_rows, name), static_argnums=4)
         for name in ("sum_repeated", "put_rows", "put_state")
     },
 }
-FIRST_ENTRIES = jax.jit(tables.first_entries)
+FIRST_ENTRIES = jax.jit(table_rows.first_entries)
 TRANSFORMATION = functools.cache(Plan.transformation)
 
 
 @pytest.fixture
 def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
-        monkeypatch.setattr(timelike.engine.steps, name, piece)
-    monkeypatch.setattr(tables, "first_entries", FIRST_ENTRIES)
+        monkeypatch.setattr(timelike.engine.batch_step, name, piece)
+    monkeypatch.setattr(table_rows, "first_entries", FIRST_ENTRIES)
     monkeypatch.setattr(Plan, "transformation", TRANSFORMATION)
 
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike.checkpoint import Checkpointing
-from timelike.engine.rounding import STORAGES, narrow, wide
-from timelike.planning import Work
+from timelike.engine.table_storage import STORAGES, narrow, wide
+from timelike.training.checkpoint import Checkpointing
+from timelike.training.cost_model import Work
 
 HALVES = ["bfloat16", "float16"]
 #: Bits of the mantissa.

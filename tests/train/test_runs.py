@@ -12,14 +12,16 @@ import pytest
 from compilations import compilations
 from graphs import random_graph
 
-from timelike import Config, DiGraph, LabelledPairs, Model, preparing, sweep, sweeps, train, training
+from timelike import Config, DiGraph, LabelledPairs, Model, sweep, train
 from timelike.baselines import Disk, Static
+from timelike.core import struct
+from timelike.core.likelihood import Likelihood
+from timelike.core.numerics import log_sigmoid
 from timelike.engine.optimizers import DENSE, OPTIMIZERS
-from timelike.likelihoods import Likelihood, TripleFermiDirac
+from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Euclidean, Flat, Minkowski
-from timelike.numerics import log_sigmoid
-from timelike.runs import SWEPT
-from timelike.structs import struct
+from timelike.training import prepare, sweeps, training_loop
+from timelike.training.grid import SWEPT
 
 GRAPH = random_graph(12, 40, seed=3)
 VALID = LabelledPairs.build(
@@ -46,15 +48,15 @@ def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
     with compilations() as second:
         learn(model, learning_rate=0.03, seed=9, init_scale=0.2, clip=3.0, epochs=3, burn_in=1, patience=2)
     assert not second
-    plan, _ = preparing.prepare(GRAPH, model, SHORT, VALID, TEST, None, alone=True)
-    assert training._compiled(plan)._cache_size() == 1
+    plan, _ = prepare.prepare(GRAPH, model, SHORT, VALID, TEST, None, alone=True)
+    assert training_loop._compiled(plan)._cache_size() == 1
 
 
 def test_the_old_state_is_given_away(x64):
-    plan, data = preparing.prepare(GRAPH, MODELS["minkowski"], SHORT, VALID, TEST, None)
-    numbers = preparing.make_numbers(MODELS["minkowski"], SHORT)
-    state = training._initial(plan, 12)(numbers)
-    new, _ = training._compiled(plan)(numbers, data, state)
+    plan, data = prepare.prepare(GRAPH, MODELS["minkowski"], SHORT, VALID, TEST, None)
+    numbers = prepare.make_numbers(MODELS["minkowski"], SHORT)
+    state = training_loop._initial(plan, 12)(numbers)
+    new, _ = training_loop._compiled(plan)(numbers, data, state)
     assert state.points.is_deleted()
     assert state.best_points.is_deleted()
     assert new.epoch == 1
@@ -112,7 +114,7 @@ class Own(Flat):
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="one kernel is for a CPU")
 def test_what_is_put_into_one_kernel():
     def is_put(model, **changes):
-        plan, _ = preparing.prepare(GRAPH, model, dataclasses.replace(SHORT, **changes), None, None, None)
+        plan, _ = prepare.prepare(GRAPH, model, dataclasses.replace(SHORT, **changes), None, None, None)
         return plan.in_one_kernel
 
     assert is_put(MODELS["minkowski"])
@@ -129,7 +131,7 @@ GRID = {"tau1": [0.15, 0.4], "learning_rate": [0.02, 0.1]}
 def swept(name, cores=2, **changes):
     """A sweep in as many parts as there are cores."""
     arguments = {"grid": GRID, "valid": VALID, "test": TEST} | changes
-    with mock.patch("timelike.sweeps._cores", return_value=cores):
+    with mock.patch("timelike.training.sweeps._cores", return_value=cores):
         return sweep(GRAPH, MODELS[name], SHORT, **arguments)
 
 
@@ -266,9 +268,9 @@ def test_what_a_run_of_a_sweep_is_said_to_need_is_what_xla_takes(optimizer):
     """With small batches, of which there are many: no step may keep a number for every node."""
     graph, lanes = DiGraph.from_arrays(np.arange(6_000), np.arange(6_000) + 1, num_nodes=30_000), 2
     config = dataclasses.replace(SHORT, optimizer=optimizer, batch_size=8)
-    plan, data = preparing.prepare(graph, MODELS["minkowski"], config, None, None, None)
+    plan, data = prepare.prepare(graph, MODELS["minkowski"], config, None, None, None)
     start, epoch_of = sweeps.programs(plan, graph.num_nodes)
-    numbers = sweeps.stack([preparing.plain_numbers(MODELS["minkowski"], config)] * lanes)
+    numbers = sweeps.stack([prepare.plain_numbers(MODELS["minkowski"], config)] * lanes)
     found = epoch_of.lower(numbers, data, jax.eval_shape(start, numbers)).compile().memory_analysis()
     taken = (found.temp_size_in_bytes + found.output_size_in_bytes) / lanes
     said = sweeps._bytes_per_run(graph, MODELS["minkowski"], config)

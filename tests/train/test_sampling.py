@@ -15,10 +15,10 @@ from scipy.stats import chisquare
 from without_jax import in_numpy
 
 from timelike.engine import sampling
-from timelike.engine.filtered import FilteredEdges
+from timelike.engine.filtered_edges import FilteredEdges
+from timelike.engine.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.sampling import EdgeTable, draw_examples
-from timelike.graph import DiGraph
-from timelike.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.graphs.digraph import DiGraph
 
 KEY = jax.random.key(7)
 

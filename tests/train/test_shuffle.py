@@ -10,12 +10,12 @@ from graphs import pairs_last, random_graph
 from scipy.stats import chisquare
 from without_jax import in_numpy
 
+from timelike.core.hashed_random import Shuffle
 from timelike.engine import passes
+from timelike.engine.epoch_plan import Plan
+from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import Step
-from timelike.engine.plan import Plan
 from timelike.engine.sampling import EdgeTable
-from timelike.engine.shuffle import Shuffle
-from timelike.negatives import Negatives
 
 KEY = jax.random.key(7)
 STEP = Step(jnp.float32(0.1), jnp.float32(1.0))

@@ -13,10 +13,10 @@ from compilations import compilations
 from graphs import random_graph
 
 import timelike as tl
-from timelike import streaming
-from timelike.engine import bloom
-from timelike.engine.filtered import FilteredEdges
-from timelike.shards import EdgeShards
+from timelike.engine import bloom_filter
+from timelike.engine.filtered_edges import FilteredEdges
+from timelike.io.edge_shards import EdgeShards
+from timelike.training.stream import Stream, validation_pairs
 
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
 KINDS = tl.Negatives(uniform=2, target=1, degree=1)
@@ -87,7 +87,7 @@ def test_a_run_goes_on_from_its_checkpoint(split, in_parts, streamed, tmp_path):
 
 def test_every_edge_is_seen_once_in_an_epoch(in_parts):
     plan = CONFIG.plan(False, False)
-    stream = streaming.Stream(plan, in_parts)
+    stream = Stream(plan, in_parts)
     order = stream._order(0, 0)
     assert sorted(order) == [0, 1, 2, 3]
     assert order != stream._order(0, 1) or order != stream._order(0, 2)
@@ -100,19 +100,21 @@ def test_every_edge_is_seen_once_in_an_epoch(in_parts):
 @pytest.mark.long
 def test_no_edge_is_missed_and_few_others_are_taken_for_one():
     graph = random_graph(3000, 400_000, seed=1)
-    words = bloom.no_members(graph.num_edges)
+    words = bloom_filter.no_members(graph.num_edges)
     for half in (slice(0, 150_000), slice(150_000, None)):
-        words = bloom.add_members(words, jnp.asarray(graph.sources[half]), jnp.asarray(graph.targets[half]))
-    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * bloom.FEWEST_WORDS)
-    assert bloom.has_member(words, graph.sources, graph.targets).all()
+        words = bloom_filter.add_members(
+            words, jnp.asarray(graph.sources[half]), jnp.asarray(graph.targets[half])
+        )
+    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * bloom_filter.FEWEST_WORDS)
+    assert bloom_filter.has_member(words, graph.sources, graph.targets).all()
     drawn = np.random.default_rng(2).integers(0, 3000, (2, 200_000))
     other = ~graph.has_edges(*drawn)
-    assert jax.device_get(bloom.has_member(words, *drawn[:, other])).mean() < 0.01
+    assert jax.device_get(bloom_filter.has_member(words, *drawn[:, other])).mean() < 0.01
 
 
 def test_held_out_edges_are_validated_on(split, tmp_path):
     shards = EdgeShards.write(split.train, tmp_path / "held", per_part=300, hold_out=0.1)
-    pairs = streaming.validation_pairs(shards)
+    pairs = validation_pairs(shards)
     labels = np.asarray(pairs.labels)
     s, t = np.asarray(pairs.sources), np.asarray(pairs.targets)
     assert split.train.has_edges(s[labels], t[labels]).all()

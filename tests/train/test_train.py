@@ -23,12 +23,12 @@ from timelike import (
     Negatives,
     sweep,
     train,
-    training,
 )
 from timelike.datasets import chain, duplication_divergence
+from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
-from timelike.splits import split_edges
+from timelike.training import training_loop
 
 WHOLE = duplication_divergence(seed=1, nodes=25)
 SPLIT = split_edges(WHOLE, valid=0.13, test=0.15)
@@ -117,7 +117,7 @@ def test_patience_ends_a_run_that_no_longer_improves():
 
 def lose_numbers(patch, epoch):
     """From this epoch on, the learning rate is not a number inside the compiled program."""
-    compiled = training._compiled
+    compiled = training_loop._compiled
 
     def broken(plan):
         def run(numbers, data, state):
@@ -127,7 +127,7 @@ def lose_numbers(patch, epoch):
 
         return run
 
-    patch.setattr(training, "_compiled", broken)
+    patch.setattr(training_loop, "_compiled", broken)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_run_that_diverges_says_when_where_and_why(monkeypatch, model, cause):
 )
 def test_the_cause_is_looked_for_where_it_may_be(changes, began, cause):
     config = dataclasses.replace(CONFIG, **changes)
-    said = training.diagnosis([], MODEL, config, 1, began)
+    said = training_loop.diagnosis([], MODEL, config, 1, began)
     assert f"; {cause}" in said
     assert ("clip" in said) == ("clip" in cause)
 
@@ -250,7 +250,7 @@ def test_the_last_good_state_of_a_run_that_diverged_is_in_the_checkpoint(tmp_pat
 def test_an_interrupted_run_without_a_checkpoint_says_so(monkeypatch):
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_show", lambda *_: signal.raise_signal(signal.SIGINT))
+        patch.setattr(training_loop, "_show", lambda *_: signal.raise_signal(signal.SIGINT))
         with pytest.raises(
             InterruptedTraining, match=r"SIGINT: stopped after epoch 1 of 8; nothing was saved"
         ) as caught:
@@ -270,8 +270,8 @@ def test_a_thread_can_train():
 def test_progress_is_for_terminals(capfd, monkeypatch):
     learn()
     assert capfd.readouterr() == ("", "")
-    show = training._show
-    monkeypatch.setattr(training, "_show", lambda *arguments: (time.sleep(0.05), show(*arguments)))
+    show = training_loop._show
+    monkeypatch.setattr(training_loop, "_show", lambda *arguments: (time.sleep(0.05), show(*arguments)))
     learn(progress=True)
     shown = capfd.readouterr().err
     for part in ("training", "8/8", r"loss=\d", r"valid AP=0\.\d", r"edges/s=\d", r"epoch/s|s/epoch"):

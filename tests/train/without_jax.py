@@ -5,7 +5,8 @@ from unittest import mock
 
 import numpy as np
 
-from timelike.engine import sampling, shuffle
+from timelike.core import hashed_random
+from timelike.engine import sampling
 
 
 def in_numpy():
@@ -21,6 +22,6 @@ def in_numpy():
 
     stack = ExitStack()
     stack.enter_context(mock.patch.object(sampling, "computed_once", lambda run: run))
-    for module in (sampling, shuffle):
+    for module in (sampling, hashed_random):
         stack.enter_context(mock.patch.multiple(module, jnp=np, at=at, below=below))
     return stack

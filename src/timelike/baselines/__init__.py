@@ -1,28 +1,19 @@
-"""What a spacetime is compared with: scores of the graph alone, and the models that came before.
+"""Published models to compare a spacetime with: disks, cones, order and Poincaré embeddings.
 
-`MODELS` is the one list of the latter: name → constructor from `dim`. Every one of them is a `Model`,
-trained, saved and asked like any other.
+`MODELS` is the one list: name → constructor from `dim`. Each is a `Model`, trained, saved and queried like
+any other. May import: _util, core, likelihoods, manifolds, evaluation.
 """
 
 from collections.abc import Callable
 
-from timelike.baselines.cheap import (
-    BASELINES,
-    UNTRAINED,
-    DegreeProduct,
-    Katz,
-    common_neighbours,
-    euclidean,
-    evaluate_baselines,
-)
-from timelike.baselines.cones import EntailmentCone, entailment_cones
-from timelike.baselines.disk import Disk, euclidean_disk, hyperbolic_disk, spherical_disk
-from timelike.baselines.energy import Energy
-from timelike.baselines.order import Order, order_embedding
-from timelike.baselines.poincare import Poincare, directed, poincare_embedding, rescaled
-from timelike.baselines.shadow import UmbralCone, shadow_cones
-from timelike.baselines.static import Static
-from timelike.model import Model
+from timelike.baselines.disk_embeddings import Disk, euclidean_disk, hyperbolic_disk, spherical_disk
+from timelike.baselines.hyperbolic_cones import EntailmentCone, entailment_cones
+from timelike.baselines.margin_energy import Energy
+from timelike.baselines.order_embeddings import Order, order_embedding
+from timelike.baselines.poincare_embeddings import Poincare, directed, poincare_embedding, rescaled
+from timelike.baselines.static_spacetime import Static
+from timelike.baselines.umbral_cones import UmbralCone, shadow_cones
+from timelike.core.model import Model
 
 MODELS: dict[str, Callable[[int], Model]] = {
     "order-embedding": order_embedding,
@@ -35,24 +26,17 @@ MODELS: dict[str, Callable[[int], Model]] = {
 }
 
 __all__ = [
-    "BASELINES",
     "MODELS",
-    "UNTRAINED",
-    "DegreeProduct",
     "Disk",
     "Energy",
     "EntailmentCone",
-    "Katz",
     "Order",
     "Poincare",
     "Static",
     "UmbralCone",
-    "common_neighbours",
     "directed",
     "entailment_cones",
-    "euclidean",
     "euclidean_disk",
-    "evaluate_baselines",
     "hyperbolic_disk",
     "order_embedding",
     "poincare_embedding",

@@ -1,9 +1,12 @@
-"""Data sets by name, and the functions that make them."""
+"""Data sets by name, with checksums, and the functions that generate graphs.
+
+May import: _util, core, likelihoods, manifolds, graphs, evaluation.
+"""
 
 from timelike.datasets.closure import transitive_closure
 from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
-from timelike.datasets.export import export, export_non_edges
+from timelike.datasets.edge_files import export, export_non_edges
 from timelike.datasets.families import grid, random_dag, tree
 from timelike.datasets.planted import Planted, planted
 from timelike.datasets.registry import DATASETS, Dataset, load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from timelike.graph import DiGraph
+from timelike.graphs.digraph import DiGraph
 
 
 def transitive_closure(graph: DiGraph) -> DiGraph:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.checks import one_of
-from timelike.datasets.files import Published, locate
-from timelike.graph import DiGraph
+from timelike._util.checks import one_of
+from timelike.datasets.downloads import Published, locate
+from timelike.graphs.digraph import DiGraph
 
 HOME = (
     "https://doi.org/10.5281/zenodo.17854236 (1_Challenge_Data_Supplement.zip), "

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timelike.checks import one_of, whole_number
-from timelike.graph import DiGraph, checked_pairs
+from timelike._util.checks import one_of, whole_number
+from timelike.graphs.digraph import DiGraph, checked_pairs
 
 SEED_GRAPHS = {
     "cycle": [(0, 1), (1, 2), (2, 0)],

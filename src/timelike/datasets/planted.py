@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timelike.checks import positive_number, whole_number
-from timelike.graph import MOST_NODES, DiGraph
+from timelike._util.checks import positive_number, whole_number
+from timelike.graphs.digraph import MOST_NODES, DiGraph
 
 if TYPE_CHECKING:
-    from timelike.model import Model
+    from timelike.core.model import Model
 
 #: Sources and targets whose pairs are looked at together.
 SOURCES, TARGETS = 1 << 8, 1 << 10
@@ -42,9 +42,9 @@ def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0
     It is `TripleFermiDirac(0.02, 0.05, 0.5)`, cut off below 10⁻³. The cube is of such a size that about
     `degree` edges leave a node far from its walls.
     """
+    from timelike.core.model import Model
     from timelike.likelihoods import TripleFermiDirac
     from timelike.manifolds import Minkowski
-    from timelike.model import Model
 
     nodes, dim = whole_number("nodes", nodes, 2, MOST_NODES), whole_number("dim", dim, 2)
     model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
@@ -70,7 +70,7 @@ def _reach(model: Any) -> _Reach:
     """That of a model; the integral is taken over all Δt and, by shells, over all distances."""
     import jax.numpy as jnp
 
-    from timelike.pairwise import log_probs
+    from timelike.manifolds.pairwise import log_probs
 
     likelihood, shell = model.likelihood, model.manifold.dim - 2
     decay = -3 * math.log(LEAST)
@@ -146,8 +146,8 @@ def _compiled() -> Any:
     import jax
     import jax.numpy as jnp
 
-    from timelike.engine.shuffle import scramble
-    from timelike.pairwise import log_probs
+    from timelike.core.hashed_random import scramble
+    from timelike.manifolds.pairwise import log_probs
 
     @jax.jit
     def tile(model: Any, columns: Any, limits: Any, seed: Any) -> Any:

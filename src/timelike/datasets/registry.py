@@ -10,16 +10,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from timelike.checks import instance, show
+from timelike._util.checks import instance, show
 from timelike.datasets import wordnet
+from timelike.datasets.downloads import Published
 from timelike.datasets.dream5 import FILES as DREAM5_FILES
 from timelike.datasets.dream5 import dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.families import grid, random_dag, tree
-from timelike.datasets.files import Published
 from timelike.datasets.rmat import rmat
 from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
-from timelike.graph import DiGraph
+from timelike.graphs.digraph import DiGraph
 
 PAPER = "Sim et al., ICML 2021"
 DREAM5 = "Marbach et al., Nature Methods 9 (2012) 796, doi:10.1038/nmeth.2016"

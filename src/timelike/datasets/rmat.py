@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from timelike.checks import whole_number
-from timelike.files import replacing
-from timelike.graph import DiGraph
+from timelike._util.atomic_files import replacing
+from timelike._util.checks import whole_number
+from timelike.graphs.digraph import DiGraph
 
 #: Edges drawn at a time: small enough for the processor's cache.
 DRAW = 2**16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from timelike.checks import whole_number
-from timelike.graph import MOST_EDGES, MOST_NODES, DiGraph
+from timelike._util.checks import whole_number
+from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 
 
 def cycle(nodes: int = 5) -> DiGraph:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from timelike.datasets.closure import transitive_closure
-from timelike.datasets.files import Published, locate
-from timelike.graph import DiGraph
+from timelike.datasets.downloads import Published, locate
+from timelike.graphs.digraph import DiGraph
 
 #: The noun files of the database. Builds differ in their bytes, so the number of synsets is checked instead.
 FILES = tuple(

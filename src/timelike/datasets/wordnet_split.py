@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from timelike.checks import whole_number
-from timelike.datasets.files import Published, locate
-from timelike.graph import DiGraph, checked_pairs
+from timelike._util.checks import whole_number
+from timelike.datasets.downloads import Published, locate
+from timelike.graphs.digraph import DiGraph, checked_pairs
 
 if TYPE_CHECKING:
-    from timelike.splits import Split
+    from timelike.evaluation.splits import Split
 
 HOME = "https://github.com/dalab/hyperbolic_cones (data/maxn)"
 RAW = (
@@ -53,7 +53,7 @@ def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Sp
     the root `entity.n.01`. There are ten non-edges per edge: five with another hyponym, five with
     another hypernym.
     """
-    from timelike.splits import Split  # loads JAX, which no other data set needs
+    from timelike.evaluation.splits import Split  # loads JAX, which no other data set needs
 
     percent = whole_number("percent", percent, choices=PERCENTS)
     vocabulary = locate(FILES["vocab"], data_dir).read_text(encoding="utf-8")

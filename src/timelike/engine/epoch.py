@@ -16,15 +16,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike._struct import reals_of, with_reals
+from timelike.core.model import Model
+from timelike.core.struct import reals_of, with_reals
+from timelike.engine.device_scoring import average_precision_on_device, log_probs
+from timelike.engine.epoch_plan import Numbers, Plan
 from timelike.engine.optimizers import Learned
-from timelike.engine.packing import pack, unpack
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
-from timelike.engine.plan import Numbers, Plan
-from timelike.engine.rounding import MOMENTS, STORAGES, narrow, wide
+from timelike.engine.row_packing import pack, unpack
 from timelike.engine.sampling import EdgeTable
-from timelike.evaluation import LabelledPairs, average_precision_on_device, log_probs
-from timelike.model import Model
+from timelike.engine.table_storage import MOMENTS, STORAGES, narrow, wide
+from timelike.evaluation.labelled_pairs import LabelledPairs
 
 #: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
 DRAWN = 1 << 14

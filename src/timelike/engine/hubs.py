@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from timelike.engine.tables import Rows, add_rows, get_rows
+from timelike.engine.table_rows import Rows, add_rows, get_rows
 
 #: So many nodes are hubs where gradients are added up for every node, with so many rows each.
 HUBS, COPIES = 128, 32

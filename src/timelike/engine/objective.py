@@ -8,10 +8,10 @@ import numpy as np
 from jax.custom_batching import custom_vmap
 from jaxtyping import Array, Float
 
-from timelike.engine.tables import all_batched
-from timelike.manifolds.base import Separation
-from timelike.model import Model
-from timelike.sums import once
+from timelike.core.manifold import Separation
+from timelike.core.model import Model
+from timelike.core.reductions import once
+from timelike.engine.table_rows import all_batched
 
 #: The logit of padding.
 NO_PAIR = -1e9

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float
 
-from timelike.manifolds.base import Manifold
-from timelike.sums import once, total
+from timelike.core.manifold import Manifold
+from timelike.core.reductions import once, total
 
 Rows = Float[Array, "rows ambient"]
 

@@ -15,16 +15,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from timelike.engine.calls import in_one_kernel
+from timelike.core.hashed_random import Shuffle
+from timelike.core.model import Model
+from timelike.core.numerics import SATURATION
+from timelike.engine.batch_step import take_fused_step, take_step
+from timelike.engine.epoch_plan import Numbers, Plan, in_epoch
+from timelike.engine.negatives import PAIRS_PER_BLOCK
+from timelike.engine.opaque_calls import in_one_kernel
 from timelike.engine.optimizers import Learned, Step
-from timelike.engine.plan import Numbers, Plan, in_epoch
 from timelike.engine.sampling import EdgeTable, draw_examples
-from timelike.engine.shuffle import Shuffle
-from timelike.engine.steps import take_fused_step, take_step
-from timelike.engine.tables import first_entries
-from timelike.model import Model
-from timelike.negatives import PAIRS_PER_BLOCK
-from timelike.numerics import SATURATION
+from timelike.engine.table_rows import first_entries
 
 #: A step on at most this many rows is short: it is worth looking up in advance which of them are the
 #: same node; and in an epoch of many such steps, taking two in every turn of the loop.

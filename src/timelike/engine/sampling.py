@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
-from timelike.engine.calls import computed_once
+from timelike.core.hashed_random import at, below
 from timelike.engine.hubs import Places
-from timelike.engine.shuffle import at, below
-from timelike.graph import DiGraph
-from timelike.negatives import ENDS, Negatives, draws_for
+from timelike.engine.negatives import ENDS, Negatives, draws_for
+from timelike.engine.opaque_calls import computed_once
+from timelike.graphs.digraph import DiGraph
 
 Nodes = Int[Array, "*shape"]
 

@@ -14,15 +14,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike import pairwise, predict
-from timelike.explore.shown import Picture, Shown
-from timelike.export import coordinate_names
-from timelike.graph import DiGraph
-from timelike.metrics import resolve_ties
-from timelike.model import Model
-from timelike.names import as_names, nearest
-from timelike.plot.selection import LIKELY, look
-from timelike.typed_nodes import find_nodes, unknown
+from timelike.core.model import Model
+from timelike.embedding import exact_ranking
+from timelike.embedding.exports import coordinate_names
+from timelike.evaluation.metrics import resolve_ties
+from timelike.explore.shown_model import Picture, Shown
+from timelike.graphs.digraph import DiGraph
+from timelike.graphs.node_lookup import find_nodes, unknown
+from timelike.graphs.node_names import as_names, nearest
+from timelike.manifolds import pairwise
+from timelike.plot.drawn_nodes import LIKELY, look
 
 #: The most rows of a list, of names in one answer, of search results, of characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
@@ -117,7 +118,7 @@ class Answers:
         for side, incoming, scores in (("targets", False, both[0]), ("sources", True, both[1])):
             mine = self._known_of(number, incoming)
             without = np.append(self.strangers[not incoming], number)
-            best = predict.best_of(scores, most + len(mine), without)
+            best = exact_ranking.best_of(scores, most + len(mine), without)
             known = mine[np.argsort(-scores[mine], kind="stable")]
             sides[side] = {
                 "all": best[:most],
@@ -232,7 +233,7 @@ class Answers:
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
         ends = (np.delete(np.arange(self.picture.count), strangers) for strangers in self.strangers)
-        s, t, scores = predict.best_pairs(self._model, self._columns, most, self.known, *ends)
+        s, t, scores = exact_ranking.best_pairs(self._model, self._columns, most, self.known, *ends)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
             {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}
@@ -281,8 +282,8 @@ def _cell(name: str) -> str:
 
 @jax.jit
 def _from_and_to(model: Model, columns: Any, source: int, target: int) -> Any:
-    out = predict.of_node(model, columns, source)
-    return jnp.stack([out, predict.of_node(model, columns, target, incoming=True)])
+    out = exact_ranking.of_node(model, columns, source)
+    return jnp.stack([out, exact_ranking.of_node(model, columns, target, incoming=True)])
 
 
 @jax.jit

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timelike.checks import show
-from timelike.graph import DiGraph
-from timelike.parquet_pages import read_table
-from timelike.store import blaming
+from timelike._util.checks import show
+from timelike.embedding.model_folder import blaming
+from timelike.graphs.digraph import DiGraph
+from timelike.io.untrusted_parquet import read_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +53,7 @@ def components(graph: DiGraph) -> np.ndarray:
 
 def read_columns(file: Path, embedding: Any) -> list[Colour]:
     """The columns of a table whose first one names nodes; those that it does not name have no colour."""
-    from timelike.typed_nodes import find_nodes
+    from timelike.graphs.node_lookup import find_nodes
 
     table = _read(file)
     if table.width < 2:

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from timelike.embedding.exports import coordinate_names
+from timelike.embedding.plain_json import struct_to_json
 from timelike.explore.answers import Answers
-from timelike.explore.shown import Shown
-from timelike.export import coordinate_names
+from timelike.explore.shown_model import Shown
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder, Flat, Quadric
-from timelike.plain import struct_to_json
 
 #: A page with more nodes is slow to open and to send.
 MOST_NODES = 20_000

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from timelike.explore.answers import MOST_FOUND, MOST_NAMES, MOST_ROWS, Answers, UnknownNode
 from timelike.explore.guard import Guard, ShortHeads, is_loopback
 from timelike.explore.page import KINDS, assets, cannot_stand_alone, policy, server_page, whole_page
-from timelike.explore.shown import Shown
+from timelike.explore.shown_model import Shown
 
 #: Of models with more nodes an answer takes long enough for others to be served meanwhile.
 AT_ONCE = 20_000

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from timelike.checks import show
-from timelike.io.build import Builder
-from timelike.names import as_names, nearest
+from timelike._util.checks import show
+from timelike.graphs.node_names import as_names, nearest
+from timelike.io.graph_builder import Builder
 
 if TYPE_CHECKING:
     import polars as pl

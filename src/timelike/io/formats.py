@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from timelike.checks import one_of
-from timelike.graph import DiGraph
-from timelike.io import graphml, matrix_market, obo, parquet, sif, text
-from timelike.io.build import Builder
-from timelike.io.files import File
+from timelike._util.checks import one_of
+from timelike.graphs.digraph import DiGraph
+from timelike.io import edge_lists, graphml, matrix_market, obo, parquet, sif
+from timelike.io.byte_streams import File
+from timelike.io.graph_builder import Builder
 
 
 class Format(NamedTuple):
@@ -50,7 +50,7 @@ FORMATS: tuple[Format, ...] = (
     Format("graphml", (".graphml",), graphml.looks, graphml.read),
     Format("obo", (".obo",), obo.looks, obo.read),
     Format("sif", (".sif",), _never, sif.read),
-    Format("edge-list", EDGE_LISTS, _never, _to_the_end(text.collect)),
+    Format("edge-list", EDGE_LISTS, _never, _to_the_end(edge_lists.collect)),
 )
 
 #: How files begin that look like text and are no edge lists, and what they are.

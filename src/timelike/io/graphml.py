@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from timelike.graph import DiGraph
-from timelike.io.build import Builder
-from timelike.io.files import File
-from timelike.io.layout import MISSING
-from timelike.io.naming import name_labels
-from timelike.io.times import NUMBER, Time
+from timelike.graphs.digraph import DiGraph
+from timelike.graphs.name_parsing import name_labels
+from timelike.io.byte_streams import File
+from timelike.io.edge_times import NUMBER, Time
+from timelike.io.graph_builder import Builder
+from timelike.io.line_layout import MISSING
 
 #: Elements within elements, such as graphs within nodes.
 DEEPEST = 1000

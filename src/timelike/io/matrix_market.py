@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from timelike.checks import show
-from timelike.graph import MOST_NODES, DiGraph
-from timelike.io.build import Builder
-from timelike.io.files import File
-from timelike.io.layout import Layout
-from timelike.io.text import add_block
+from timelike._util.checks import show
+from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.io.byte_streams import File
+from timelike.io.edge_lists import add_block
+from timelike.io.graph_builder import Builder
+from timelike.io.line_layout import Layout
 
 BANNER = re.compile(
     r"%%matrixmarket\s+matrix\s+coordinate\s+(real|integer|pattern|double)\s+(general|symmetric)\s*"

@@ -6,10 +6,10 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
-from timelike.graph import DiGraph
-from timelike.io.build import Builder
-from timelike.io.files import File
-from timelike.io.naming import name_labels
+from timelike.graphs.digraph import DiGraph
+from timelike.graphs.name_parsing import name_labels
+from timelike.io.byte_streams import File
+from timelike.io.graph_builder import Builder
 
 RELATIONS = ("is_a", "part_of")
 COMMENT, BRACES_END = re.compile(r"(?<!\\)!"), re.compile(r"\}\s*(!|$)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from timelike.checks import show
-from timelike.graph import MOST_NODES, DiGraph
-from timelike.io import text
-from timelike.io.build import Builder
-from timelike.io.files import File
+from timelike._util.checks import show
+from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.io import edge_lists
+from timelike.io.byte_streams import File
+from timelike.io.graph_builder import Builder
 
 EDGES, NODES = "edge.csv.gz", "num-node-list.csv.gz"
 
@@ -23,7 +23,7 @@ def read(folder: Path, builder: Builder) -> DiGraph:
     count = _count(place / NODES)
     builder.source = str(place / EDGES)
     with File(place / EDGES) as file:
-        text.collect(file, builder, columns=(0, 1), delimiter=",", header=False)
+        edge_lists.collect(file, builder, columns=(0, 1), delimiter=",", header=False)
     return builder.finish_numbered(count)
 
 

@@ -7,11 +7,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from timelike.files import quiet
-from timelike.io.build import Builder
+from timelike._util.atomic_files import quiet
+from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns, add_table, choose
-from timelike.io.files import File
-from timelike.parquet_pages import check_pages
+from timelike.io.graph_builder import Builder
+from timelike.io.untrusted_parquet import check_pages
 
 if TYPE_CHECKING:
     import polars as pl

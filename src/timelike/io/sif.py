@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from timelike.checks import show
-from timelike.graph import DiGraph
-from timelike.io.build import Builder
-from timelike.io.files import File
-from timelike.io.layout import BLANKS, RETURN
-from timelike.io.text import COMMENTS, SOME
+from timelike._util.checks import show
+from timelike.graphs.digraph import DiGraph
+from timelike.io.byte_streams import File
+from timelike.io.edge_lists import COMMENTS, SOME
+from timelike.io.graph_builder import Builder
+from timelike.io.line_layout import BLANKS, RETURN
 
 
 def read(file: File, builder: Builder, relations: Sequence[str] | None = None) -> DiGraph:

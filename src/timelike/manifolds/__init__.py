@@ -1,23 +1,17 @@
 """Spacetimes and Riemannian spaces, each one class of maths on single points and pairs.
 
-`MANIFOLDS` is the one list of geometries: name → constructor from `dim` (time included) and the
-geometry's own numbers. The axiom suite tests everything in it.
+`MANIFOLDS` is the one list of geometries: name → constructor from `dim` (time included) and the geometry's
+own numbers. The axiom suite tests everything in it. `pairwise` has the same formulas for many pairs at once.
+May import: _util, core, likelihoods.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from timelike.manifolds.base import Manifold, Separation
+from timelike.core.manifold import Manifold, Separation
 from timelike.manifolds.cylinder import Cylinder, CylindricalEuclidean, CylindricalMinkowski
 from timelike.manifolds.flat import Euclidean, Flat, Minkowski, check_dim
-from timelike.manifolds.quadric import (
-    AntiDeSitter,
-    DeSitter,
-    Hyperboloid,
-    PseudoHyperboloid,
-    Quadric,
-    Sphere,
-)
+from timelike.manifolds.quadric import AntiDeSitter, DeSitter, Hyperboloid, PseudoHyperboloid, Quadric, Sphere
 
 
 def _two_times(dim: int, **numbers: Any) -> Manifold:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, Number, child, number, static, struct
-from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Stationary, Tangent
+from timelike.core.manifold import Covector, Manifold, Point, Scalar, Separation, Stationary, Tangent
+from timelike.core.numerics import wrap
+from timelike.core.struct import POSITIVE, Number, child, number, static, struct
 from timelike.manifolds.flat import Euclidean, Minkowski
 from timelike.manifolds.quadric import IMAGES
-from timelike.numerics import wrap
 
 
 @struct

@@ -6,11 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from timelike._struct import static, struct
-from timelike.checks import whole_number
-from timelike.manifolds.base import Covector, Point, Scalar, Separation, Stationary, Tangent
-from timelike.numerics import difference
-from timelike.sums import square_sum
+from timelike._util.checks import whole_number
+from timelike.core.manifold import Covector, Point, Scalar, Separation, Stationary, Tangent
+from timelike.core.numerics import difference
+from timelike.core.reductions import square_sum
+from timelike.core.struct import static, struct
 
 
 @struct

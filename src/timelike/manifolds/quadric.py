@@ -7,12 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from timelike._struct import POSITIVE, Number, number, static, struct
-from timelike.checks import whole_number
-from timelike.manifolds.base import Covector, Manifold, Point, Scalar, Separation, Tangent
+from timelike._util.checks import whole_number
+from timelike.core.manifold import Covector, Manifold, Point, Scalar, Separation, Tangent
+from timelike.core.numerics import (
+    atan2,
+    cos_sqrt,
+    difference,
+    sinc_sqrt,
+    sqrt,
+    squared_arc,
+    squared_arc_slope,
+)
+from timelike.core.reductions import once, square_sum, total
+from timelike.core.struct import POSITIVE, Number, number, static, struct
 from timelike.manifolds.flat import check_dim
-from timelike.numerics import atan2, cos_sqrt, difference, sinc_sqrt, sqrt, squared_arc, squared_arc_slope
-from timelike.sums import once, square_sum, total
 
 #: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
 #: (α = 0.06, τ₂ = 0.07) what is left out is below 3 % of the sum, worst half a turn in the past.

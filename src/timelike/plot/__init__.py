@@ -3,10 +3,11 @@
 `draw(embedding, graph)` makes the picture that suits the manifold, `save` writes one to a file,
 `interactive` makes one to explore. Functions that draw return a matplotlib `Figure`, or draw into
 axes that they are given; nothing is shown. Matplotlib and plotly are an extra, loaded when needed.
+May import: _util, core, likelihoods, manifolds, graphs, evaluation, embedding, training.
 """
 
 from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves
-from timelike.plot.front import ENDINGS, KINDS, draw, save
+from timelike.plot.drawing import ENDINGS, KINDS, draw, save
 from timelike.plot.landscapes import (
     Chart,
     Extent,
@@ -20,8 +21,8 @@ from timelike.plot.landscapes import (
     polar_chart,
 )
 from timelike.plot.matrices import adjacency, sweep_table
-from timelike.plot.pages import interactive, page
 from timelike.plot.paper import disk_cone, tfd_heatmaps, wrapped_heatmaps
+from timelike.plot.plotly_pages import interactive, page
 from timelike.plot.style import COLOURS, COLUMN, PAGE, STYLE, panels, styled
 
 __all__ = [

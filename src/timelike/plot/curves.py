@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import metrics
-from timelike.checks import instance, whole_number
-from timelike.embedding import EMBEDDING, Embedding
-from timelike.evaluation import LabelledPairs, score_pairs
-from timelike.graph import checked_nodes
+from timelike._util.checks import instance, whole_number
+from timelike.embedding.embedding import EMBEDDING, Embedding
+from timelike.evaluation import metrics
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.pair_evaluation import score_pairs
+from timelike.graphs.digraph import checked_nodes
 from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
 
 if TYPE_CHECKING:

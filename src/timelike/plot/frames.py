@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.manifolds.base import Manifold, Point
+from timelike.core.manifold import Manifold, Point
 from timelike.plot.views import main_axis
 
 

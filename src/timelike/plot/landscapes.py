@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.calibration import Calibration
-from timelike.checks import instance
-from timelike.embedding import EMBEDDING, Embedding
-from timelike.graph import node_numbers
-from timelike.manifolds.base import Manifold, Point, Scalar
-from timelike.model import Model
+from timelike._util.checks import instance
+from timelike.core.manifold import Manifold, Point, Scalar
+from timelike.core.model import Model
+from timelike.embedding.calibration import Calibration
+from timelike.embedding.embedding import EMBEDDING, Embedding
+from timelike.graphs.digraph import node_numbers
+from timelike.plot.drawn_nodes import NODES, sample_nodes
 from timelike.plot.frames import frame_at
-from timelike.plot.selection import NODES, sample_nodes
 from timelike.plot.style import (
     COLOURS,
     COLUMN,

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.checks import instance, one_of
-from timelike.embedding import Embedding
-from timelike.graph import DiGraph
-from timelike.plot.selection import select
+from timelike._util.checks import instance, one_of
+from timelike.embedding.embedding import Embedding
+from timelike.graphs.digraph import DiGraph
+from timelike.plot.drawn_nodes import select
 from timelike.plot.style import (
     COLUMN,
     colour_bar,
@@ -23,7 +23,7 @@ from timelike.plot.style import (
     write_notes,
 )
 from timelike.plot.views import view_of
-from timelike.sweeps import Sweep
+from timelike.training.sweeps import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike.core.model import Model
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, CylindricalMinkowski, Euclidean, Minkowski
-from timelike.model import Model
 from timelike.plot.landscapes import Extent, draw_landscape, landscape, mark_event, polar_chart
 from timelike.plot.style import colour_bar, panels, styled
 

@@ -11,19 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.embedding import Embedding
-from timelike.manifolds.base import Manifold
+from timelike.core.manifold import Manifold
+from timelike.embedding.embedding import Embedding
 from timelike.manifolds.quadric import is_anti_de_sitter, is_hyperbolic
-from timelike.plot.selection import Selection
-from timelike.plot.views import (
-    View,
-    half_turn,
-    lost_note,
-    main_directions,
-    view_of,
-    words_for,
-    wrap,
-)
+from timelike.plot.drawn_nodes import Selection
+from timelike.plot.views import View, half_turn, lost_note, main_directions, view_of, words_for, wrap
 
 #: Points along a path that is not straight.
 STEPS = 33

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from timelike.embedding import Embedding
+    from timelike.embedding.embedding import Embedding
 
 #: Widths in inches: one column of a two-column paper, and both.
 COLUMN, PAGE = 3.35, 6.9

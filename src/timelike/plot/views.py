@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from timelike.export import times
-from timelike.manifolds.base import Manifold
+from timelike.core.manifold import Manifold
+from timelike.embedding.exports import times
 from timelike.manifolds.cylinder import Cylinder
 from timelike.manifolds.flat import Flat
 from timelike.manifolds.quadric import Quadric, is_anti_de_sitter

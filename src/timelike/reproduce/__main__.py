@@ -7,12 +7,12 @@ import json
 import sys
 from pathlib import Path
 
-from timelike.machine import cores, remember_compilations
+from timelike._util.hardware import cores, remember_compilations
+from timelike._util.interrupts import INTERRUPTED
 from timelike.reproduce.groups import GROUPS
 from timelike.reproduce.listing import as_text, listing
 from timelike.reproduce.run import reproduce
 from timelike.reproduce.task import Options
-from timelike.signals import INTERRUPTED
 
 
 def main() -> None:

@@ -164,7 +164,7 @@ def _number(published: list[float] | None) -> str:
 
 def _paired(results: Sequence[Result]) -> str:
     """The best spacetime of each dimension, by validation, against spaces without time, split by split."""
-    from timelike.compare import paired_test
+    from timelike.evaluation.paired_tests import paired_test
 
     cells, rivals = [], [r for r in results if r.about["title"].startswith(RIEMANNIAN)]
     for dim in sorted({r.about["dim"] for r in rivals}):

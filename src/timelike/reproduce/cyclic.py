@@ -60,7 +60,7 @@ def _baseline_task(row: Row, negatives: str, options: Options) -> Task:
 
 def _baselines(dataset: str, graph: int | None, negatives: str, data_dir: str | None) -> dict[str, Any]:
     """Test AP of what needs no training."""
-    from timelike.baselines import evaluate_baselines
+    from timelike.estimator.baseline_scores import evaluate_baselines
 
     split = load_split(dataset, graph or 0, data_dir, negatives, validated=False)
     scores = evaluate_baselines(split.train, split.test)

@@ -66,7 +66,7 @@ def grid(geometry: str) -> dict[str, list[float]]:
 
 def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """AP in percent of the defaults and of the tuned model on test and validation pairs."""
-    from timelike.estimator import SpacetimeEmbedding
+    from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 
     data, geometry = about["dataset"], about["geometry"]
     split = load_split(data, about["split"], data_dir, about["protocol"])
@@ -92,11 +92,11 @@ def _searched(data: str, geometry: str, split: int, data_dir: str | None) -> dic
 
 def _best_of_grid(about: dict[str, Any], split: Any) -> dict[str, float]:
     """The best of the grid by validation, trained again with the validation edges."""
-    from timelike.auto import refit
-    from timelike.config import Config
-    from timelike.evaluation import evaluate
-    from timelike.recipes import negatives_like, recipe
-    from timelike.sweeps import sweep
+    from timelike.engine.config import Config
+    from timelike.estimator.recipes import negatives_like, recipe
+    from timelike.estimator.selection import refit
+    from timelike.evaluation.pair_evaluation import evaluate
+    from timelike.training.sweeps import sweep
 
     model, config = recipe(about["geometry"], DIM)
     negatives = negatives_like(split.valid, split.train)

@@ -12,13 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from timelike.config import Config
+from timelike.core.model import Model
+from timelike.engine.config import Config
+from timelike.engine.device_scoring import log_probs
 from timelike.engine.epoch import Report, State
-from timelike.evaluation import LabelledPairs, log_probs
-from timelike.graph import DiGraph
-from timelike.model import Model
-from timelike.preparing import plain_numbers, prepare
-from timelike.sweeps import programs, stack
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.digraph import DiGraph
+from timelike.training.prepare import plain_numbers, prepare
+from timelike.training.sweeps import programs, stack
 
 Lanes = list[tuple[Model, Config]]
 

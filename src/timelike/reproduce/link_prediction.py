@@ -148,12 +148,12 @@ def sweep_case(
     case: Case, graph: int | None, kind: str, lanes: list[dict[str, float]]
 ) -> list[dict[str, Any]]:
     """What runs on one graph, side by side, have to say; a lane has the settings of a run and its seed."""
-    from timelike.config import Config
+    from timelike.core.model import Model
+    from timelike.engine.config import Config
+    from timelike.engine.negatives import Negatives
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
-    from timelike.model import Model
-    from timelike.negatives import Negatives
-    from timelike.sweeps import sweep
+    from timelike.training.sweeps import sweep
 
     row, honest = case.row, case.protocol == "honest"
     split = load_split(row.dataset, graph or 0, case.data_dir, case.negatives, honest)
@@ -180,7 +180,7 @@ def load_split(
     The non-edges of DREAM5 are listed ones, or drawn by another protocol.
     """
     from timelike import datasets
-    from timelike.splits import split_edges
+    from timelike.evaluation.splits import split_edges
 
     valid = VALID * (1 - TEST) if validated else 0.0
     if dataset == "duplication-divergence":

@@ -35,8 +35,8 @@ def tasks(options: Options) -> Iterator[Task]:
 def _scores(data: str, splits: int, data_dir: str | None) -> dict[str, float]:
     """The median test AP over splits, by protocol."""
     from timelike import datasets
-    from timelike.baselines import evaluate_baselines
-    from timelike.splits import split_edges
+    from timelike.estimator.baseline_scores import evaluate_baselines
+    from timelike.evaluation.splits import split_edges
 
     known = datasets.dream5(data.removeprefix("dream5:"), data_dir)
     found = {}

@@ -65,7 +65,7 @@ def summary(rows: list[dict[str, list[float]]], scored: str = "test") -> dict[st
 
 
 def _split(case: Case, seed: int) -> dict[str, list[float]]:
-    from timelike.metrics import average_precision
+    from timelike.evaluation.metrics import average_precision
     from timelike.reproduce.lanes import predict_lanes, score_lanes
 
     split, lanes = load_split(case.row.dataset, seed, case.data_dir), _lanes(case)
@@ -85,13 +85,13 @@ def _split(case: Case, seed: int) -> dict[str, list[float]]:
 
 
 def _lanes(case: Case) -> list[Any]:
-    from timelike.config import Config
+    from timelike.core.model import Model
+    from timelike.engine.config import Config
+    from timelike.engine.negatives import Negatives
+    from timelike.estimator.portfolio import portfolio
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
-    from timelike.model import Model
-    from timelike.negatives import Negatives
-    from timelike.portfolio import portfolio
-    from timelike.runs import one_run
+    from timelike.training.grid import one_run
 
     row, found = case.row, case.found
     model = Model(MANIFOLDS[row.geometry](case.dim), LIKELIHOODS[found["likelihood"]]())

@@ -30,10 +30,10 @@ def tasks(options: Options) -> Iterator[Task]:
 
 def model_of(about: dict[str, Any]) -> Any:
     """The model of a toy, from what is stored about it."""
-    from timelike._struct import with_numbers
+    from timelike.core.model import Model
+    from timelike.core.struct import with_numbers
     from timelike.likelihoods import LIKELIHOODS
     from timelike.manifolds import MANIFOLDS
-    from timelike.model import Model
 
     plain = Model(MANIFOLDS[about["geometry"]](2), LIKELIHOODS[about["likelihood"]]())
     return with_numbers(plain, about["settings"])
@@ -42,9 +42,9 @@ def model_of(about: dict[str, Any]) -> Any:
 def run(row: Row, seeds: int) -> dict[str, Any]:
     """The NLL over all ordered pairs of nodes, and points and probabilities of the run in the middle."""
     from timelike import datasets
-    from timelike.config import Config
-    from timelike.negatives import Negatives
-    from timelike.training import train
+    from timelike.engine.config import Config
+    from timelike.engine.negatives import Negatives
+    from timelike.training.training_loop import train
 
     graph = datasets.load(row.dataset)
     model = model_of({"geometry": row.geometry, "likelihood": row.likelihood, "settings": row.settings})

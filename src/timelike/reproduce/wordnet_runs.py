@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike import metrics
-from timelike.baselines import MODELS, Poincare, directed, disk, rescaled
-from timelike.config import Config
-from timelike.embedding import Embedding
-from timelike.ensembles import ensemble
-from timelike.evaluation import LabelledPairs, score_pairs
+from timelike.baselines import MODELS, Poincare, directed, disk_embeddings, rescaled
+from timelike.core.model import Model
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
+from timelike.evaluation import metrics
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.pair_evaluation import score_pairs
+from timelike.evaluation.splits import Split
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.model import Model
-from timelike.negatives import Negatives
 from timelike.reproduce.lanes import train_lanes
 from timelike.reproduce.row import listed, product
-from timelike.runs import one_run
-from timelike.splits import Split
+from timelike.training.ensembles import ensemble
+from timelike.training.grid import one_run
 
 if TYPE_CHECKING:
     from timelike.reproduce.wordnet import Cell
@@ -31,7 +32,7 @@ TRIAL, TRIAL_SEED = 0.25, 1000
 #: How a model starts from the points of a Poincaré embedding, drawn to the centre as Ganea et al. do.
 WARM: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "entailment-cones": lambda points: rescaled(points, 0.7),
-    "spherical-disk": lambda points: disk.from_poincare(rescaled(points, 0.7)),
+    "spherical-disk": lambda points: disk_embeddings.from_poincare(rescaled(points, 0.7)),
 }
 
 

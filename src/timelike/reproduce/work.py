@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from timelike._util.atomic_files import replacing
+from timelike._util.hardware import cores, versions
 from timelike._version import __version__
-from timelike.files import replacing
-from timelike.machine import cores, versions
 from timelike.reproduce.processes import share
 from timelike.reproduce.task import Task
 

@@ -1,0 +1,65 @@
+"""Disk embeddings (Suzuki, Takahama & Onoda, ICML 2019): Euclidean, spherical and hyperbolic."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from timelike.baselines.margin_energy import Energy
+from timelike.baselines.static_spacetime import Static
+from timelike.core.likelihood import LogProb
+from timelike.core.manifold import Manifold, Separation
+from timelike.core.model import Model
+from timelike.core.numerics import sqrt
+from timelike.core.struct import POSITIVE, Number, number, struct
+from timelike.manifolds import Hyperboloid, Minkowski, Sphere
+from timelike.manifolds.flat import check_dim
+
+
+@struct
+class Disk(Energy):
+    """E(p, q) = d(x, y) − (r_p − r_q): p → q where the disk of p holds that of q.
+
+    A formal disk has a centre x and a radius r, any real number. With t = −r it is an event of ℝ × space,
+    r_p − r_q is Δt, and inclusion of disks is the causal order (the paper's appendix A), so the energy is a
+    function of the separation: d = √(s² + Δt²). The loss is theirs with margin γ = `margin`.
+    """
+
+    margin: Number = number(default=1.0, domain=POSITIVE)
+
+    def misses(self, manifold: Manifold) -> str | None:
+        """A line of time and a space."""
+        has = isinstance(manifold, Static) or manifold == Minkowski(manifold.dim)
+        return None if has else "Minkowski space or Static(space)"
+
+    def energy(self, separation: Separation) -> LogProb:
+        """√(s² + Δt²) − Δt."""
+        return sqrt(separation.interval + separation.time**2) - separation.time
+
+
+def from_poincare(points: np.ndarray, aperture: float = 0.1) -> np.ndarray:
+    """Spherical disks to start from, where the entailment cones of a Poincaré embedding end at infinity.
+
+    The cone of a point with norm n in the ball is that of half-opening r = arcsin(½(n + 1/n) sin θ) − θ,
+    θ = arctan 2K, seen from the centre; K = `aperture`.
+    """
+    table = np.asarray(points, np.float64)
+    length = np.maximum(np.linalg.norm(table[:, 1:], axis=1), 1e-9)
+    norm, angle = length / (1 + table[:, 0]), np.arctan(2 * aperture)
+    radius = np.arcsin(np.minimum((norm + 1 / norm) / 2 * np.sin(angle), 1)) - angle
+    disks = np.concatenate([-radius[:, None], table[:, 1:] / length[:, None]], axis=1)
+    return disks.astype(points.dtype)
+
+
+def euclidean_disk(dim: int) -> Model:
+    """Disks in ℝ^(`dim` − 1); the last dimension is the radius."""
+    return Model(Minkowski(check_dim("euclidean-disk", dim, 2)), Disk(margin=1.0))
+
+
+def spherical_disk(dim: int) -> Model:
+    """Disks on the sphere S^(`dim` − 1)."""
+    return Model(Static(Sphere(check_dim("spherical-disk", dim, 2) - 1)), Disk(margin=0.01))
+
+
+def hyperbolic_disk(dim: int) -> Model:
+    """Disks in H^(`dim` − 1)."""
+    return Model(Static(Hyperboloid(check_dim("hyperbolic-disk", dim, 2) - 1)), Disk(margin=0.5))

@@ -1,0 +1,5 @@
+"""The command `timelike`: one module per subcommand, `…_command`, and what they share.
+
+Parsing and `--help` load neither JAX nor polars: commands import the library when they run. May import: every
+other room.
+"""

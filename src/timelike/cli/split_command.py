@@ -1,0 +1,143 @@
+"""`timelike split`: hold out edges once, as files that the other commands read."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import tyro
+
+from timelike._util.atomic_files import replacing_folder
+from timelike._util.checks import output_path, whole_number
+from timelike.cli.evaluate_command import RATIO, Protocol
+from timelike.cli.options import Count, optional
+from timelike.cli.printing import print_json, typed
+from timelike.cli.reading_options import Edges, TimedOptions
+
+if TYPE_CHECKING:
+    from timelike.evaluation.splits import Split as Parts
+    from timelike.graphs.digraph import DiGraph
+
+
+@dataclasses.dataclass(frozen=True)
+class Split:
+    """Hold out edges for validation and test, with the non-edges to tell them from, and write all as files.
+
+    FOLDER gets train.tsv, valid.tsv, test.tsv, valid-non-edges.tsv, test-non-edges.tsv, nodes.txt, and
+    split.safetensors for Python; with --folds one such folder for each fold.
+
+    Example: timelike split edges.tsv --out parts --test 0.2
+    """
+
+    edges: Edges
+    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
+
+    out: Annotated[Path, tyro.conf.arg(metavar="FOLDER")]
+    """The folder to write; it must be new or empty."""
+
+    valid: float = 0.1
+    """The share of the edges to validate on."""
+
+    test: float = 0.1
+    """The share of the edges to test on; each fold has its own test instead."""
+
+    by: Literal["edges", "nodes"] = "edges"
+    """Hold out random edges, or all edges of random nodes; --time holds out the latest edges."""
+
+    connected: bool = False
+    """Hold out no edge whose loss would cut the graph apart."""
+
+    together: bool = False
+    """Hold out an edge and its reverse together, if at all."""
+
+    folds: Count = None
+    """Make so many splits, whose tests are disjoint and together all edges."""
+
+    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
+    """How to draw non-edges if there is no --non-edges: any two nodes (uniform) unless given."""
+
+    non_edges: Annotated[str | None, optional("FILE")] = None
+    """Non-edges to draw from, each once; those that are left may be trained with."""
+
+    ratio: int = RATIO
+    """How many non-edges to draw for each edge (one if backwards)."""
+
+    seed: int = 0
+    """Where all random numbers come from: the same seed gives the same split."""
+
+    json: bool = False
+    """Print the result as JSON."""
+
+    reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
+
+    def run(self) -> None:
+        """Read, hold out, write, and say what to do next."""
+        if self.protocol is not None and self.non_edges is not None:
+            raise ValueError("--protocol and --non-edges exclude each other; leave one out")
+        output_path("--out", self.out)
+        if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
+            raise FileExistsError(f"--out is {self.out}, which exists; name a new or empty folder")
+        graph = self.reading.graph(self.edges)
+        with replacing_folder(self.out) as new:
+            found = [self._write(parts, new, name) for parts, name in self._parts(graph)]
+        if self.json:
+            print_json({"splits": found})
+            return
+        for summary in found:
+            counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
+            print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['protocol']} non-edges")
+        names = ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
+        train, nodes, valid, test, non_edges = (typed(f"{found[0]['folder']}/{name}") for name in names)
+        valid = f" --valid {valid}" if found[0]["valid_edges"] else ""
+        print(f"next  timelike fit {train} --nodes {nodes}{valid} --out model")
+        if found[0]["test_edges"]:
+            test = f"--edges {test} --negatives {non_edges}"
+            print(f"      timelike evaluate model {test}")
+
+    def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
+        """The splits that are asked for, and their folders within --out."""
+        from timelike.evaluation.splits import folds, split_edges
+
+        listed = None
+        if self.non_edges is not None:
+            listed = self.reading.pairs(self.non_edges, graph.num_nodes, graph.names)
+        protocol = self.protocol or ("uniform" if listed is None else "listed")
+        common: dict[str, Any] = {
+            "protocol": protocol,
+            "ratio": self.ratio,
+            "non_edges": listed,
+            "together": self.together,
+        }
+        if self.folds is None:
+            by = self.by if graph.times is None else "time"
+            if by != self.by and self.by == "nodes":
+                raise ValueError("--time and --by nodes exclude each other; leave one out")
+            split = split_edges(
+                graph, self.valid, self.test, self.seed, connected=self.connected, by=by, **common
+            )
+            return [(split, "")]
+        if self.connected or self.by == "nodes" or graph.times is not None:
+            raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
+        count = whole_number("folds", self.folds, 2, graph.num_edges)
+        made = folds(graph, count, self.valid, self.seed, **common)
+        return ((split, f"fold-{i}") for i, split in enumerate(made, 1))
+
+    def _write(self, parts: Parts, new: Path, name: str) -> dict[str, Any]:
+        """One split, and what is in it."""
+        from timelike.datasets.edge_files import edge_table, pair_table, write_edges, write_nodes
+
+        folder = new / name
+        folder.mkdir(exist_ok=True)
+        tables = {"train": edge_table(parts.train)}
+        for part in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+            pairs = getattr(parts, part)
+            if len(pairs):
+                file = part.removesuffix("_edges") if "non" not in part else part.replace("_", "-")
+                tables[file] = pair_table(parts.train, pairs)
+        for file, table in tables.items():
+            write_edges(table, folder / f"{file}.tsv")
+        write_nodes(parts.train, folder / "nodes.txt")
+        parts.save(folder / "split.safetensors")
+        return {"folder": str(self.out / name), **parts.summary}

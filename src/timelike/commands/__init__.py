@@ -1,1 +1,0 @@
-"""Subcommands of `timelike`, one module each."""

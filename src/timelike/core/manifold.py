@@ -1,0 +1,188 @@
+"""What a manifold is: maths on one point or one pair of points; callers `vmap`."""
+
+from __future__ import annotations
+
+import abc
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Key
+
+from timelike._util.checks import show
+from timelike.core.numerics import sqrt
+
+Point = Float[Array, "ambient"]
+Tangent = Float[Array, "ambient"]
+Covector = Float[Array, "ambient"]
+Scalar = Float[Array, ""]
+
+#: How far off its surface a float32 point may lie, relative to its squared size.
+ON_SURFACE = 1e-4
+
+
+class Separation(NamedTuple):
+    """All that a likelihood may see of an ordered pair of points (p, q).
+
+    `interval` is the squared geodesic distance s²: negative for timelike pairs, positive for
+    spacelike ones. `time` is Δt, positive when q lies in the future of p. The trailing axis runs
+    over the *images* of q, nearest in the middle: 1 for ordinary spaces, 2m + 1 on a circle of
+    time. `interval` has length 1 where all images share it.
+    """
+
+    interval: Float[Array, "shared_images"]
+    time: Float[Array, "images"]
+
+    @property
+    def nearest(self) -> Separation:
+        """The image of q nearest to p in time, as a separation with one image."""
+        return self.one_by_one[self.time.shape[0] // 2]
+
+    @property
+    def one_by_one(self) -> list[Separation]:
+        """A separation for each image."""
+        shared = self.interval.shape[0] == 1
+        places = [slice(i, i + 1) for i in range(self.time.shape[0])]
+        return [Separation(self.interval if shared else self.interval[i], self.time[i]) for i in places]
+
+
+class Manifold(abc.ABC):
+    """A spacetime, or a Riemannian space with a designated time coordinate.
+
+    Every method takes one point (or one pair) as a vector of `ambient_dim` coordinates. `dim`
+    counts the manifold's own dimensions, time included. Notation: p, q points; v tangent vector.
+    """
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """Dimension of the manifold itself."""
+
+    @property
+    @abc.abstractmethod
+    def ambient_dim(self) -> int:
+        """How many coordinates a point has: `dim`, or `dim + 1` on a quadric."""
+
+    @property
+    @abc.abstractmethod
+    def signature(self) -> tuple[int, int]:
+        """How many directions of a tangent space are timelike and how many spacelike."""
+
+    @abc.abstractmethod
+    def origin(self) -> Point:
+        """The point around which embeddings start."""
+
+    @abc.abstractmethod
+    def inner(self, p: Point, u: Tangent, v: Tangent) -> Scalar:
+        """The metric g_p(u, v): negative for u = v timelike, positive for spacelike."""
+
+    @abc.abstractmethod
+    def separation(self, p: Point, q: Point) -> Separation:
+        """The interval s² and the time difference Δt from p to q, for every image of q."""
+
+    @abc.abstractmethod
+    def gradient(self, p: Point, covector: Covector) -> Tangent:
+        """A tangent vector ζ with df·ζ ≥ 0 for the covector df, so that −ζ never goes uphill.
+
+        Riemannian spaces: g⁻¹df (eq. 1). Diagonal metrics: the Wick rotation of it. Indefinite
+        quadrics: the double projection (eq. 11).
+        """
+
+    @abc.abstractmethod
+    def exp(self, p: Point, v: Tangent) -> Point:
+        """The point reached from p after unit time along the geodesic with velocity v."""
+
+    def step(self, p: Point, v: Tangent) -> Point:
+        """`exp` of a v no longer than 1 in the Euclidean norm, where that can be had for less."""
+        return self.exp(p, v)
+
+    @abc.abstractmethod
+    def log(self, p: Point, q: Point) -> Tangent:
+        """The velocity at p of the geodesic that reaches q after unit time; NaN where none exists."""
+
+    @abc.abstractmethod
+    def project(self, p: Point) -> Point:
+        """The point of the manifold that a drifted p stands for."""
+
+    @abc.abstractmethod
+    def to_tangent(self, p: Point, v: Float[Array, "ambient"]) -> Tangent:
+        """The part of an ambient vector that is tangent at p (eq. 10)."""
+
+    @abc.abstractmethod
+    def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
+        """A tangent vector at p carried to q, parallel along their geodesic where there is one."""
+
+    @abc.abstractmethod
+    def residual(self, p: Point) -> Scalar:
+        """How far p lies off the manifold, relative to its squared size; 0 in flat spaces."""
+
+    @abc.abstractmethod
+    def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
+        """The tangent vector at the origin with these `dim` components, time first."""
+
+    def distance(self, p: Point, q: Point) -> Scalar:
+        """√|s²| of the nearest image."""
+        return sqrt(jnp.abs(self.separation(p, q).nearest.interval[0]))
+
+    def geodesic(self, p: Point, q: Point, t: Scalar | float) -> Point:
+        """The point at parameter t on the geodesic from p (t = 0) to q (t = 1)."""
+        return self.exp(p, t * self.log(p, q))
+
+    def init(self, key: Key[Array, ""], scale: Scalar | float = 0.01) -> Point:
+        """A random point in a small patch around the origin: ±`scale` along every direction."""
+        dtype = jnp.result_type(self.origin(), jnp.asarray(scale))
+        noise = jax.random.uniform(key, (self.dim,), dtype, -1.0, 1.0)
+        return self.exp(self.origin().astype(dtype), self.from_tangent_coordinates(scale * noise))
+
+    def check_points(self, points: np.ndarray | Array, argument: str = "points") -> None:
+        """Raise a `ValueError` that names the first row of a table which is no point of this manifold."""
+        table = np.asarray(points)
+        if not jnp.issubdtype(table.dtype, jnp.floating):
+            raise TypeError(f"{argument} has dtype {table.dtype}; it must be a table of floats")
+        if table.ndim != 2 or table.shape[1] != self.ambient_dim:
+            raise ValueError(
+                f"{argument} has shape {table.shape}; it must be (number of points, {self.ambient_dim}) "
+                f"for {show(self)}"
+            )
+        bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+        if bad.size:
+            raise ValueError(
+                f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
+                f"({bad.size} such row(s))"
+            )
+        off = np.asarray(_residuals(self, table))
+        bad = np.flatnonzero(~(off <= ON_SURFACE))
+        if bad.size:
+            raise ValueError(
+                f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}, off the surface of {show(self)} by "
+                f"{off[bad[0]]:.3g}; at most {ON_SURFACE:g} of its squared size is allowed "
+                f"({bad.size} such row(s)); use `project` first"
+            )
+
+    def _check_shapes(self, **vectors: Array) -> None:
+        """Each argument must be one vector of `ambient_dim` coordinates (costs nothing under `jit`)."""
+        for name, vector in vectors.items():
+            shape = jnp.shape(vector)
+            if shape != (self.ambient_dim,):
+                raise ValueError(
+                    f"{name} has shape {shape}; it must be ({self.ambient_dim},), one vector of "
+                    f"{show(self)} — use jax.vmap for many"
+                )
+
+
+@jax.jit
+def _residuals(manifold: Manifold, points: Float[Array, "points ambient"]) -> Float[Array, "points"]:
+    return jax.vmap(manifold.residual)(points)
+
+
+class Stationary(Manifold):
+    """A manifold with a time translation, around which a `Cylinder` can be rolled."""
+
+    @abc.abstractmethod
+    def separation_at(self, p: Point, q: Point, shifts: Float[Array, "images"]) -> Separation:
+        """The separation of p from the images of q moved in time by each of `shifts`."""
+
+    @abc.abstractmethod
+    def translate(self, p: Point, shift: Scalar) -> Point:
+        """p moved by `shift` in time, an isometry."""

@@ -1,0 +1,203 @@
+"""Edges spread over processes: each has those that leave its nodes, as sorted rows of targets."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.experimental import multihost_utils
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as Spec
+from jaxtyping import Array, Bool, Int, Key
+
+from timelike.core.hashed_random import Shuffle, at, below_at
+from timelike.distributed.all_to_all import AXIS, Wanted, ask
+from timelike.engine.epoch_plan import Plan
+from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.engine.passes import Blocks
+from timelike.engine.sampling import in_row
+from timelike.graphs.digraph import MOST_EDGES, DiGraph
+from timelike.graphs.edge_sorting import PIECE
+
+Nodes = Int[Array, "*shape"]
+
+#: Kinds of negatives whose rejection needs only the edges that leave a node.
+KINDS = ("uniform", "target", "hub", "reversed")
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["row_starts", "targets", "weights", "ranges"],
+    meta_fields=["num_nodes", "num_edges", "rows", "halvings", "draws", "batch"],
+)
+@dataclasses.dataclass(frozen=True)
+class SharedEdges:
+    """The edges of a shard, and questions about those of others: what `draw_examples` asks a table.
+
+    A shard has `rows` nodes; `ranges` are the numbers of the first edge of each shard. `batch` is the
+    number of edges in a step of all processes.
+    """
+
+    row_starts: Int[Array, "rows_plus_1"]
+    targets: Int[Array, "edges"]
+    weights: Array
+    ranges: Int[Array, "shards_plus_1"]
+    num_nodes: int
+    num_edges: int
+    rows: int
+    halvings: int
+    draws: int
+    batch: int
+
+    @property
+    def count(self) -> int:
+        """How many edges are no padding."""
+        return self.num_edges
+
+    @property
+    def shards(self) -> int:
+        """Over how many devices the edges are spread."""
+        return self.ranges.shape[0] - 1
+
+    @property
+    def node_ranges(self) -> Int[Array, "shards_plus_1"]:
+        """The first node of each shard."""
+        return self.rows * jnp.arange(self.shards + 1, dtype=jnp.int32)
+
+    @property
+    def columns(self) -> Int[Array, "columns"]:
+        """Which edges of a step are for this process; past `batch`: padding."""
+        mine = -(-self.batch // self.shards)
+        return jax.lax.axis_index(AXIS) * mine + jnp.arange(mine, dtype=jnp.int32)
+
+    def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+        """Sources, targets and weights of edges by number."""
+
+        def answer(asked: Nodes, _: Any) -> tuple:
+            rows = jnp.searchsorted(self.row_starts, asked, side="right") - 1
+            source = rows.astype(jnp.int32) + jax.lax.axis_index(AXIS) * self.rows
+            inside = jnp.minimum(asked, self.targets.shape[0] - 1)
+            weights = (at(self.weights, inside),) if self.weights.shape[0] else ()
+            return source, at(self.targets, inside), *weights
+
+        found = ask(Wanted.each(ids.reshape(-1), self.ranges), self.ranges, answer)
+        s, t, *weights = (x.reshape(ids.shape) for x in found)
+        return s, t, weights[0] if weights else jnp.ones(())
+
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+        """Of the random numbers that one process would draw for the whole step, the part of this one."""
+        steps = np.arange(np.prod(shape[:-1], dtype=int), dtype=np.uint32).reshape(*shape[:-1], 1)
+        counter = jnp.asarray(steps * np.uint32(self.batch)) + self.columns.astype(jnp.uint32)
+        return below_at(key, counter, bound)
+
+    def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
+        """All numbers: those of one that is at hand would all be asked of the same shard."""
+        return numbers
+
+    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+        """Whether each pair is an edge: a binary search in the source's row, where that is."""
+
+        def answer(asked: Nodes, targets: Nodes) -> Array:
+            row = jnp.minimum(asked, self.rows - 1)
+            return in_row(self.row_starts, self.targets, self.halvings, row, targets)
+
+        wanted = Wanted.each(sources.reshape(-1), self.node_ranges)
+        found = ask(wanted, self.node_ranges, answer, targets.reshape(-1))
+        return found.reshape(sources.shape)
+
+
+def rows_of(mesh: Mesh, nodes: int) -> int:
+    """How many rows each device has, for so many nodes."""
+    return -(-nodes // mesh.devices.size)
+
+
+def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
+    """The first of the nodes of this process, and the one after its last."""
+    mine = [i for i, device in enumerate(mesh.devices.flat) if device.process_index == jax.process_index()]
+    return rows * mine[0], rows * (mine[-1] + 1)
+
+
+def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
+    """Put edges on the devices. `mine` has the edges of all nodes, or of those of this process only."""
+    check_kinds(plan.negatives)
+    first, last = own_nodes(mesh, rows)
+    cuts = np.searchsorted(mine.sources, np.arange(first, last + 1, rows))
+    degrees = np.bincount(mine.sources[cuts[0] : cuts[-1]] - first, minlength=last - first)
+    counts = over_processes(np.diff(cuts)).reshape(-1)
+    length, num_edges = max(int(counts.max()), 1), int(counts.sum())
+    if not num_edges:
+        raise ValueError("there are no edges to learn from")
+    if num_edges > MOST_EDGES:
+        raise ValueError(
+            f"there are {num_edges:,} edges; many processes take at most {MOST_EDGES:,}, whose numbers have "
+            "32 bits: stream them in one process (--stream)"
+        )
+
+    def padded(values: np.ndarray) -> Array:
+        parts = (values[a:b] for a, b in itertools.pairwise(cuts))
+        return over(mesh, np.concatenate([np.append(x, np.zeros(length - len(x), x.dtype)) for x in parts]))
+
+    starts = [np.append(0, np.cumsum(part)) for part in degrees.reshape(-1, rows)]
+    return SharedEdges(
+        row_starts=over(mesh, np.concatenate(starts).astype(np.int32)),
+        targets=padded(mine.targets),
+        weights=over(mesh, np.zeros(0, np.float32)) if mine.weights is None else padded(mine.weights),
+        ranges=jnp.asarray(np.append(0, np.cumsum(counts)), jnp.int32),
+        num_nodes=mine.num_nodes,
+        num_edges=num_edges,
+        rows=rows,
+        halvings=int(over_processes(np.max(degrees)).max()).bit_length(),
+        draws=_draws(degrees.astype(float), mine.num_nodes, num_edges, plan.negatives),
+        batch=Blocks.of(plan, math.prod(Shuffle.grid(num_edges))).batch,
+    )
+
+
+def edge_sum(graph: DiGraph, first: int, last: int) -> int:
+    """A checksum of the edges that leave nodes first … last − 1: a sum, so that those of parts add up."""
+    start, end = np.searchsorted(graph.sources, [first, last])
+    total = 0
+    for i in range(start, end, PIECE):
+        part = slice(i, min(i + PIECE, end))
+        hashes = graph.sources[part].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        hashes = (hashes ^ graph.targets[part].astype(np.uint64)) * np.uint64(0xBF58476D1CE4E5B9)
+        total += int(np.sum(hashes >> np.uint64(33)))
+    return total % 2**31
+
+
+def over(mesh: Mesh, local: np.ndarray) -> Array:
+    """An array whose first axis is spread over all devices, from what this process has of it."""
+    return jax.make_array_from_process_local_data(NamedSharding(mesh, Spec(AXIS)), local)
+
+
+def over_processes(numbers: Any) -> Any:
+    """A few numbers of every process, along a new first axis."""
+    return np.asarray(multihost_utils.process_allgather(np.asarray(numbers))).reshape(
+        jax.process_count(), *np.shape(numbers)
+    )
+
+
+def check_kinds(kinds: Negatives) -> None:
+    """Raise a `ValueError` for negatives that cannot be drawn where edges are spread."""
+    for kind in kinds.counts:
+        if kind not in KINDS:
+            raise ValueError(f"many processes draw no negatives of kind {kind!r}; take {', '.join(KINDS)}")
+
+
+def _draws(degrees: np.ndarray, nodes: int, edges: int, kinds: Negatives) -> int:
+    """As `negatives.draws_for` says for one process, from the out-degrees of every process's nodes."""
+    powers = np.arange(1, MAX_DRAWS)
+    of_target = [np.sum(degrees / edges * ((degrees + 1) / nodes) ** k) for k in powers]
+    *of_target, squares = over_processes([*of_target, np.sum(degrees**2)]).sum(axis=0)
+    left = [((edges + nodes) / nodes**2) ** powers]
+    if "target" in kinds.counts:
+        left.append(np.array(of_target))
+    if "hub" in kinds.counts:
+        left.append((squares / edges / nodes + 1 / nodes) ** powers)
+    few = np.flatnonzero((np.array(left) <= LEFT_OUT).all(axis=0))
+    return int(powers[few[0]]) if len(few) else MAX_DRAWS

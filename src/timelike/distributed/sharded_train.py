@@ -1,0 +1,252 @@
+"""Training on many processes: what `timelike.train` does, with tables and edges spread."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from timelike._util.interrupts import note_signals
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of, with_numbers, with_reals
+from timelike.distributed.node_dealing import places
+from timelike.distributed.sharded_checkpoint import Keeper, as_lists
+from timelike.distributed.sharded_edges import edge_sum, over_processes, own_nodes, rows_of, spread
+from timelike.distributed.sharded_run import Runner, collect, mesh_of_all, spread_pairs, start
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.engine.epoch import Report
+from timelike.engine.epoch_plan import Plan
+from timelike.engine.passes import Tally
+from timelike.engine.table_storage import check_storage
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.digraph import DiGraph
+from timelike.graphs.node_names import Names
+from timelike.training.prepare import make_numbers
+from timelike.training.training_loop import (
+    SELECTED_BY,
+    InterruptedTraining,
+    diagnosis,
+    diverged,
+    stack_history,
+    unstack_history,
+)
+
+#: Seconds between checkpoints, unless told otherwise.
+SECONDS = 60.0
+
+
+#: What an epoch has added up before its first block.
+NOTHING: Any = Tally(*cast(Any, [np.zeros(())] * 6))
+
+
+class Best(NamedTuple):
+    """The epoch that is kept: its score, its number and, if it is not always the last, its points."""
+
+    score: float
+    epoch: int
+    points: jax.Array | None
+    reals: dict[str, jax.Array]
+
+
+def train(
+    dealt: DiGraph,
+    model: Model,
+    config: Config,
+    *,
+    valid: LabelledPairs | None = None,
+    names: Names | None = None,
+    checkpoint: Path | None = None,
+    every_seconds: float = SECONDS,
+    progress: bool | None = None,
+) -> Embedding | None:
+    """Learn a point for every node; the embedding is returned in process 0, None in the others.
+
+    All processes call this with the same arguments, except that each needs only those edges of the `dealt`
+    graph (see `dealing.dealt`) that leave its own nodes. `valid` pairs and `names` count nodes as they were
+    before. `checkpoint` is a folder that all processes see, to keep the run in and to resume from.
+    """
+    return Run(dealt, model, config, valid, checkpoint, every_seconds).finish(names, progress)
+
+
+class Run:
+    """What changes while a run goes on."""
+
+    def __init__(
+        self,
+        dealt: DiGraph,
+        model: Model,
+        config: Config,
+        valid: LabelledPairs | None,
+        checkpoint: Path | None = None,
+        every_seconds: float = SECONDS,
+    ):
+        self.model, self.config, self.every_seconds = model, config, every_seconds
+        self.nodes, self.plan = dealt.num_nodes, _plan(config, valid)
+        check_storage(config.tables, model.manifold)
+        mesh = mesh_of_all()
+        rows = rows_of(mesh, dealt.num_nodes)
+        edges = spread(mesh, dealt, self.plan, rows)
+        numbers = make_numbers(model, config)
+        pairs = None if valid is None else spread_pairs(mesh, valid, dealt.num_nodes)
+        self.runner = Runner(mesh, self.plan, numbers, edges, pairs)
+        self.tables = start(mesh, self.plan, numbers, rows)
+        points = _copy(self.tables.points) if self.plan.select != "last" else None
+        self.best = Best(-np.inf, 0, points, self.tables.learned.reals)
+        self.history: list[Report] = []
+        self.block, self.tally = 0, NOTHING
+        self.keeper = None
+        self.saved = time.monotonic()
+        if checkpoint is not None:
+            self.keeper = Keeper(checkpoint, self._settings(dealt))
+            self._resume()
+
+    def finish(self, names: Names | None, progress: bool | None) -> Embedding | None:
+        """Train to the end."""
+        shown = None if progress is None else not progress
+        bar = tqdm(
+            total=self.config.last_epoch,
+            initial=len(self.history),
+            desc=f"training on {jax.process_count()} processes",
+            unit="epoch",
+            disable=True if jax.process_index() else shown,
+        )
+        with bar, note_signals() as caught:
+            while len(self.history) < self.config.last_epoch and not self._out_of_patience():
+                self.advance()
+                bar.update(len(self.history) - bar.n)
+                self._keep(caught)
+        self.save()
+        return self._embedding(names)
+
+    def advance(self) -> None:
+        """One block; after the last of an epoch, its report."""
+        epoch = len(self.history)
+        self.tables, tally = self.runner.block(epoch, self.block, self.tables)
+        self.tally, self.block = jax.tree.map(lambda a, b: a + b, self.tally, tally), self.block + 1
+        if self.block < self.runner.cut.blocks and np.isfinite(tally.loss):
+            return
+        report = self.runner.report(self.tables, self.tally)
+        if diverged(report.loss, report.culprits):
+            nodes = [str(_node_at(i, self.nodes)) for i in report.culprits if i >= 0]
+            raise ArithmeticError(diagnosis(nodes, self.model, self.config, epoch + 1))
+        self.history.append(report)
+        self.block, self.tally = 0, NOTHING
+        self._select(report)
+
+    def _select(self, report: Report) -> None:
+        """Remember the best epoch by the chosen score."""
+        reals = self.tables.learned.reals
+        if self.plan.select == "last":
+            self.best = Best(0.0, len(self.history), None, reals)
+        elif report.valid_ap > self.best.score:
+            points = _copy(self.tables.points)
+            self.best = Best(float(report.valid_ap), len(self.history), points, reals)
+
+    def _out_of_patience(self) -> bool:
+        since = max(self.best.epoch, self.config.burn_in)
+        return self.config.patience is not None and len(self.history) - since >= self.config.patience
+
+    def _keep(self, caught: list[str]) -> None:
+        """Save where it is time, and stop where a process was told to; all processes do the same."""
+        due = time.monotonic() - self.saved >= self.every_seconds
+        stop, due = over_processes(np.array([bool(caught), due])).any(axis=0)
+        if stop or due:
+            self.save()
+        if stop:
+            kept = "nothing was saved" if self.keeper is None else f"saved to {self.keeper.folder}"
+            done = f"stopped in epoch {len(self.history) + 1} of {self.config.last_epoch}; {kept}"
+            raise InterruptedTraining(f"{caught[0] if caught else 'another process'}: {done}", None)
+
+    def _settings(self, dealt: DiGraph) -> dict[str, Any]:
+        """What must be the same for a checkpoint to be continued; the number of processes need not."""
+        edges = self.runner.edges
+        own = own_nodes(self.runner.mesh, edges.rows)
+        learned = {"model": repr(self.model), "nodes": self.nodes, "edges": edges.num_edges}
+        learned["sum of edges"] = int(over_processes(edge_sum(dealt, *own)).sum() % 2**31)
+        return {**self.config.to_dict(), **learned, "selected by": self.plan.select}
+
+    def _arrays(self) -> dict[str, jax.Array]:
+        """What a checkpoint holds, by name."""
+        tables, best = self.tables, self.best
+        tree = (tables.points, tables.optimizer, tables.learned, best.points, best.reals)
+        leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+        return {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
+
+    def save(self) -> None:
+        """Write a checkpoint, if one was asked for."""
+        self.saved = time.monotonic()
+        if self.keeper is None:
+            return
+        about = {
+            "block": self.block,
+            "tally": as_lists(self.tally._asdict()),
+            "history": as_lists(stack_history(self.history)),
+            "best": [self.best.score, self.best.epoch],
+        }
+        step = len(self.history) * self.runner.cut.blocks + self.block
+        self.keeper.save(step, self._arrays(), about)
+
+    def _resume(self) -> None:
+        """Go on where the last checkpoint is, if there is one."""
+        assert self.keeper is not None
+        stored = self.keeper.load(self._arrays())
+        if stored is None:
+            return
+        arrays, about = stored
+        tables, best = self.tables, self.best
+        like = (tables.points, tables.optimizer, tables.learned, best.points, best.reals)
+        leaves = [arrays[name] for name in self._arrays()]
+        points, optimizer, learned, best_points, reals = jax.tree.unflatten(jax.tree.structure(like), leaves)
+        self.tables = tables._replace(points=points, optimizer=optimizer, learned=learned)
+        self.best = Best(about["best"][0], about["best"][1], best_points, reals)
+        self.block, self.tally = about["block"], Tally(**about["tally"])
+        columns = {name: np.asarray(values) for name, values in about["history"].items()}
+        self.history = unstack_history(columns) if columns else []
+
+    def _embedding(self, names: Names | None) -> Embedding | None:
+        """What process 0 has in the end."""
+        best, edges = self.best, self.runner.edges
+        points = self.tables.points if best.points is None else best.points
+        found = collect(self.runner.mesh, points, self.nodes)
+        if found is None:
+            return None
+        history = {k: v for k, v in stack_history(self.history).items() if k != "culprits"}
+        info: dict[str, Any] = {
+            "config": self.config.to_dict(),
+            "selected_by": SELECTED_BY[self.plan.select],
+            "best_epoch": best.epoch,
+            "graph": f"{self.nodes} nodes, {edges.num_edges} edges",
+            "processes": jax.process_count(),
+        }
+        model = self.model
+        if self.plan.learn:
+            values = numbers_of(with_reals(model, jax.device_get(best.reals)))
+            info["learned"] = {name: float(values[name]) for name in self.plan.learn}
+            model = with_numbers(model, info["learned"])
+        if best.epoch and not np.isnan(history["valid_ap"][best.epoch - 1]):
+            info["valid_ap"] = float(history["valid_ap"][best.epoch - 1])
+        return Embedding(model, found, names, history, info)
+
+
+def _plan(config: Config, valid: LabelledPairs | None) -> Plan:
+    plan = config.plan(valid is not None, False)
+    if plan.dense:
+        raise ValueError(
+            f'optimizer is {plan.optimizer!r}, which moves every node; many processes take "adam"'
+        )
+    return plan
+
+
+def _copy(points: jax.Array) -> jax.Array:
+    return jnp.array(points, copy=True)
+
+
+def _node_at(place: int, nodes: int) -> int:
+    """The node that was dealt to a place."""
+    return int(np.flatnonzero(places(np.arange(nodes), nodes) == place)[0])

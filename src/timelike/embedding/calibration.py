@@ -1,0 +1,126 @@
+"""Probabilities that mean what they say, for a stated share of edges among the pairs asked about."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from timelike._util.checks import positive_number
+from timelike.core.numerics import SATURATION
+
+#: With fewer validation edges or non-edges than this, two numbers are not worth fitting.
+FEWEST = 10
+#: Log-odds below which the scale may be compressed, from not at all to early.
+KNEES = (-1e9, -16.0, -8.0, -4.0, -2.0, 0.0)
+#: By how much a knee must raise the log-likelihood to be worth its number.
+PRICE = 2.0
+#: Newton steps; the problem has two unknowns and is convex.
+STEPS = 100
+
+
+@dataclasses.dataclass(frozen=True)
+class Calibration:
+    """P = σ(a·x + b), Platt scaling of a model's probability F on validation pairs, x = logit F.
+
+    a = `slope` > 0, b = `intercept`. Below the `knee` x grows with the logarithm of its distance: a cold
+    model is very sure of its errors, and a few of them would else flatten all of P. P grows with F, so no
+    ranking changes. P holds where there are `ratio` non-edges to an edge; elsewhere the odds differ by the
+    ratio of the ratios, see `at_ratio`. It was fitted on `edges` and `non_edges` pairs.
+    """
+
+    slope: float
+    intercept: float
+    ratio: float
+    edges: int
+    non_edges: int
+    knee: float = KNEES[0]
+
+    def __post_init__(self) -> None:
+        for name in ("slope", "ratio"):
+            positive_number(f"Calibration: {name}", getattr(self, name))
+        if not math.isfinite(self.intercept):
+            raise ValueError(f"Calibration: intercept is {self.intercept}; it must be finite")
+
+    def log_prob(self, log_prob: np.ndarray) -> np.ndarray:
+        """log P from log F."""
+        return -np.logaddexp(0.0, -self.log_odds(log_prob)).astype(log_prob.dtype)
+
+    def log_odds(self, log_prob: np.ndarray) -> np.ndarray:
+        """log P − log(1 − P) from log F."""
+        return self.slope * _bent(log_odds(log_prob), self.knee) + self.intercept
+
+    def at_ratio(self, ratio: float) -> Calibration:
+        """The same for pairs among which there are `ratio` non-edges to an edge."""
+        shift = math.log(self.ratio / positive_number("ratio", ratio))
+        return dataclasses.replace(self, ratio=float(ratio), intercept=self.intercept + shift)
+
+    def __str__(self) -> str:
+        return (
+            f"calibrated on {self.edges:,} edges and {self.non_edges:,} non-edges, "
+            f"for {round(self.ratio, 2):g} non-edges to an edge"
+        )
+
+
+def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | str:
+    """Fit a, b and the knee to validation pairs by maximum likelihood; where that cannot be done, why.
+
+    Of several members, (members, pairs), the mean of their log-odds, bent by the knee, is what is fitted: of
+    the numbers a·x + b too it is then the mean.
+
+    Labels are smoothed as by Platt (1999), (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), so that pairs which
+    the model separates perfectly do not ask for infinite certainty.
+    """
+    edges = int(np.sum(labels))
+    non_edges = labels.size - edges
+    if min(edges, non_edges) < FEWEST:
+        return (
+            f"not calibrated: {edges} validation edges and {non_edges} non-edges; {FEWEST} of each are needed"
+        )
+    target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
+    x, start = np.atleast_2d(log_odds(log_prob)), math.log((edges + 1) / (non_edges + 1))
+    fits = [(*_newton(_bent(x, knee).mean(axis=0), target, start), knee) for knee in KNEES]
+    _, slope, intercept, knee = min(fits, key=lambda fit: fit[0] + PRICE * (fit[-1] != KNEES[0]))
+    if not slope > 0:
+        return "not calibrated: the model ranks validation edges no better than non-edges"
+    return Calibration(slope, intercept, non_edges / edges, edges, non_edges, knee)
+
+
+def _bent(x: np.ndarray, knee: float) -> np.ndarray:
+    """x, and below the knee knee − log(1 + knee − x): smooth and increasing."""
+    return np.where(x < knee, knee - np.log1p(np.maximum(knee - x, 0)), x)
+
+
+def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float, float]:
+    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving steps that go uphill: it, a and b."""
+
+    def loss(ab: np.ndarray) -> float:
+        z = design @ ab
+        return float(np.sum(np.logaddexp(0, z) - target * z))
+
+    scale = max(float(np.std(x)), 1e-12)
+    center = float(np.mean(x))
+    design = np.stack([(x - center) / scale, np.ones_like(x)], axis=1)
+    ab = np.array([0.0, intercept])
+    for _ in range(STEPS):
+        p = 0.5 * (1 + np.tanh(design @ ab / 2))
+        gradient = design.T @ (p - target)
+        hessian = design.T @ (design * (p * (1 - p))[:, None]) + 1e-10 * np.eye(2)
+        step, before = np.linalg.solve(hessian, gradient), loss(ab)
+        size = next((2.0**-i for i in range(30) if loss(ab - 2.0**-i * step) <= before), 0.0)
+        ab = ab - size * step
+        if np.abs(size * step).max() < 1e-12:
+            break
+    slope = float(ab[0] / scale)
+    return loss(ab), slope, float(ab[1]) - slope * center
+
+
+def log_odds(log_prob: np.ndarray) -> np.ndarray:
+    """log F − log(1 − F) in float64, an increasing function of log F.
+
+    Beyond F = 1 − `SATURATION`, log(1 − F) goes on along its tangent, as in `numerics.log1mexp`.
+    """
+    x = np.asarray(log_prob, np.float64)
+    safe = np.minimum(x, np.log1p(-SATURATION))
+    return x - np.log(-np.expm1(safe)) + (1 / SATURATION - 1) * (x - safe)

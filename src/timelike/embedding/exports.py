@@ -1,0 +1,187 @@
+"""Points for other programs: arrays, tables, word vectors, TensorBoard's projector, GraphML."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import zipfile
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike._util.atomic_files import replacing, replacing_folder, write_rows
+from timelike._util.checks import one_of, output_path, whole_number
+from timelike.embedding.exact_ranking import aligned
+from timelike.embedding.model_folder import name_columns
+from timelike.graphs.digraph import DiGraph
+from timelike.manifolds import Manifold
+
+if TYPE_CHECKING:
+    import polars
+
+    from timelike.embedding.embedding import Embedding
+
+#: Characters that XML 1.0 cannot hold, not even escaped.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def export(
+    embedding: Embedding, path: str | os.PathLike, format: str, graph: DiGraph | None, edges: int
+) -> None:
+    """Write an embedding in one of `FORMATS`, to a file beside `path` that is then renamed."""
+    one_of("format", format, FORMATS)
+    path = output_path("path", path)
+    if format == "graphml":
+        rows = _edges(embedding, graph, whole_number("edges", edges, 0))
+        with replacing(path) as part:
+            _graphml(embedding, part, rows)
+    elif format == "tensorboard":
+        _tensorboard(embedding, path)
+    else:
+        with replacing(path) as part:
+            FORMATS[format](embedding, part)
+
+
+def to_frame(manifold: Manifold, points: np.ndarray, names: Sequence[Hashable] | None) -> polars.DataFrame:
+    """Columns node, t0 …, x0 …, time; see `Embedding.to_frame`."""
+    import polars as pl
+
+    columns = name_columns(names)[:1] or [pl.Series("name", np.arange(len(points)))]
+    frame = pl.DataFrame({"node": columns[0]})
+    coordinates = {name: points[:, i] for i, name in enumerate(coordinate_names(manifold))}
+    return frame.hstack(pl.DataFrame({**coordinates, "time": times(manifold, points)}).get_columns())
+
+
+def coordinate_names(manifold: Manifold) -> list[str]:
+    """t0, t1, … for coordinates with a negative square, x0, x1, … for the others."""
+    letters = ["t" if square < 0 else "x" for square in np.asarray(_squares(manifold))]
+    return [f"{letter}{letters[:i].count(letter)}" for i, letter in enumerate(letters)]
+
+
+def times(manifold: Manifold, points: np.ndarray) -> np.ndarray:
+    """Δt from the origin to each point, of the nearest image."""
+    return np.asarray(_times(manifold, points))
+
+
+@jax.jit
+def _squares(manifold: Manifold) -> jax.Array:
+    """⟨v, v⟩ of the unit vectors."""
+    return jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
+
+
+@jax.jit
+def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
+    origin = manifold.origin().astype(points.dtype)
+    return jax.vmap(lambda p: manifold.separation(origin, p).nearest.time[0])(points)
+
+
+def _npz(embedding: Embedding, file: Path) -> None:
+    """Arrays `points`, `names` (numbers if there are none) and `coordinates` (what a column is)."""
+    names = to_frame(embedding.model.manifold, embedding.points, embedding.names)["node"].to_list()
+    coordinates = coordinate_names(embedding.model.manifold)
+    arrays = {"points": embedding.points, "names": np.array(names), "coordinates": np.array(coordinates)}
+    with zipfile.ZipFile(file, "w") as out:  # np.savez of old leaves it open where the disk is full
+        for name, array in arrays.items():
+            with out.open(f"{name}.npy", "w", force_zip64=True) as part:
+                np.lib.format.write_array(part, array, allow_pickle=False)
+
+
+def _tsv(embedding: Embedding, file: Path) -> None:
+    with open(file, "wb") as out:
+        write_rows(embedding.to_frame(), out, separator="\t")
+
+
+def _parquet(embedding: Embedding, file: Path) -> None:
+    embedding.to_frame().write_parquet(file)
+
+
+def _word2vec(embedding: Embedding, file: Path) -> None:
+    """A first line "nodes coordinates", then a line per node; white space in names becomes underscores."""
+    import polars as pl
+
+    words = _names_without(r"\s", "_", embedding)
+    if len(set(words)) < len(words):
+        raise ValueError(
+            "word2vec: two names are the same once spaces are underscores; rename, or use another format"
+        )
+    with open(file, "wb") as out:
+        out.write(f"{len(embedding.points)} {embedding.points.shape[1]}\n".encode())
+        _lines(_coordinates(embedding).insert_column(0, pl.Series("node", words)), out, " ")
+
+
+def _tensorboard(embedding: Embedding, folder: Path) -> None:
+    """A folder: vectors.tsv and metadata.tsv, a line per node; tabs and line ends in names become spaces."""
+    import polars as pl
+
+    names = pl.DataFrame({"node": _names_without(r"\s", " ", embedding)})
+    with (
+        contextlib.nullcontext(folder) if folder.exists() else replacing_folder(folder) as place,
+        replacing(place / "vectors.tsv") as vectors,
+        replacing(place / "metadata.tsv") as metadata,
+    ):
+        for file, frame in ((vectors, _coordinates(embedding)), (metadata, names)):
+            with open(file, "wb") as out:
+                _lines(frame, out, "\t")
+
+
+def _names_without(pattern: str, instead: str, embedding: Embedding) -> list[str]:
+    return [re.sub(pattern, instead, str(embedding.name(i))) for i in range(len(embedding.points))]
+
+
+def _coordinates(embedding: Embedding) -> polars.DataFrame:
+    return embedding.to_frame().drop("node", "time")
+
+
+def _lines(frame: polars.DataFrame, out: IO[bytes], separator: str) -> None:
+    """The bare rows; floats with the fewest digits that read back the same."""
+    write_rows(frame, out, header=False, separator=separator, quote_style="never")
+
+
+def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[tuple]:
+    """Source, target and probability of the edges of a graph, or of the likeliest ones."""
+    if graph is None:
+        return (row[:3] for row in embedding.top_edges(count)) if count else []
+    known = aligned(graph, len(embedding.points), embedding.names, "graph")
+    ends = [[embedding.name(i) for i in end] for end in (known.sources, known.targets)]
+    return zip(*ends, embedding.prob(*ends).tolist() if known.num_edges else [], strict=True)
+
+
+def _graphml(embedding: Embedding, file: Path, edges: Iterable[tuple]) -> None:
+    """Nodes with their coordinates and time, edges with their probability."""
+    frame = embedding.to_frame()
+    with open(file, "w", encoding="utf-8", newline="\n") as out:
+        out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+        out.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+        for name in frame.columns[1:]:
+            out.write(f'<key id="{name}" for="node" attr.name="{name}" attr.type="double"/>\n')
+        out.write('<key id="p" for="edge" attr.name="probability" attr.type="double"/>\n')
+        out.write('<graph edgedefault="directed">\n')
+        for node, *numbers in frame.iter_rows():
+            data = zip(frame.columns[1:], numbers, strict=True)
+            inside = "".join(f'<data key="{name}">{number!r}</data>' for name, number in data)
+            out.write(f"<node id={_attribute(node)}>{inside}</node>\n")
+        for a, b, p in edges:
+            data_p = f'<data key="p">{p!r}</data>'
+            out.write(f"<edge source={_attribute(a)} target={_attribute(b)}>{data_p}</edge>\n")
+        out.write("</graph>\n</graphml>\n")
+
+
+def _attribute(name: Hashable) -> str:
+    return quoteattr(NOT_XML.sub("\ufffd", str(name)))
+
+
+#: The one list of formats: name → writer (those that need more than a file are called by `export`).
+FORMATS: dict[str, Callable[..., None]] = {
+    "npz": _npz,
+    "tsv": _tsv,
+    "parquet": _parquet,
+    "word2vec": _word2vec,
+    "tensorboard": _tensorboard,
+    "graphml": _graphml,
+}

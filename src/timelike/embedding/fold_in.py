@@ -1,0 +1,210 @@
+"""Fold new nodes into a trained embedding: their points are learned, all others stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, Key
+
+from timelike._util.checks import show
+from timelike.core.hashed_random import below
+from timelike.core.model import Model
+from timelike.core.struct import with_scaled
+from timelike.embedding import exact_ranking
+from timelike.engine.config import Config
+from timelike.engine.objective import batch_loss
+from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
+from timelike.engine.sampling import EdgeTable
+from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state, sum_repeated
+from timelike.graphs.digraph import DiGraph
+from timelike.manifolds import Manifold
+
+#: So many edges each way are enough to tell where a new node starts.
+START_EDGES = 32
+
+
+class Pace(NamedTuple):
+    """The numbers of a `Config` that are not fixed when the program is compiled."""
+
+    learning_rate: float
+    final_rate: float
+    anneal: float
+    clip: float
+    seed: int
+
+
+class Lesson(NamedTuple):
+    """What the new nodes are learned from: a table of known edges, and which of them count."""
+
+    table: EdgeTable
+    ids: Int[Array, "lessons"]
+    old: Float[Array, "old ambient"]
+
+
+def fold(
+    model: Model,
+    tables: Sequence[np.ndarray],
+    names: Sequence[Hashable] | None,
+    edges: Iterable[tuple],
+    config: Config | None,
+    info: dict[str, Any],
+) -> tuple[list[np.ndarray], Sequence[Hashable] | None, dict[str, int]]:
+    """Points, in each of the tables, and names of old and new nodes, and a note of how many were added.
+
+    A new node starts at the point of the known node in whose place its edges would be likeliest. Then
+    it is trained as in `train`, with negatives that join it to random nodes, in both directions.
+    """
+    first, config = len(tables[0]), config or _settings(info)
+    graph = _graph(edges, first, names)
+    _check_joined(graph, first)
+    table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
+    plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
+    pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
+    grown = []
+    for points in tables:
+        lesson = Lesson(table, jnp.asarray(ids), jnp.asarray(points))
+        start = _start(model, points, graph, config)
+        learned = np.asarray(_train(model, lesson, start, pace, plan, config.optimizer), points.dtype)
+        model.manifold.check_points(learned, "the new points")
+        grown.append(np.concatenate([points, learned]))
+    return grown, graph.names, {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
+
+
+def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
+    """The given edges over old and new nodes, the old ones first."""
+    graph = DiGraph.from_edges(edges, range(nodes) if names is None else names)
+    if graph.num_nodes == nodes:
+        raise ValueError("edges names no new node; every node in it is already embedded")
+    if names is not None:
+        return graph
+    added = sorted(graph.names[nodes:], key=str)  # type: ignore[index]
+    if set(added) != set(range(nodes, graph.num_nodes)):
+        raise ValueError(
+            f"edges has the new nodes {', '.join(map(str, added[:3]))}; in an embedding without names new "
+            f"nodes are numbered from {nodes} on, without gaps"
+        )
+    number = np.array(graph.names)  # in order of appearance, from which back to the numbers themselves
+    return DiGraph.from_arrays(
+        number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
+    )
+
+
+def _check_joined(graph: DiGraph, nodes: int) -> None:
+    """Every new node must be joined to a known one, if by way of others: else it could be anywhere."""
+    from scipy.sparse.csgraph import connected_components
+
+    parts = connected_components(graph.adjacency(), directed=False)[1]
+    apart = np.flatnonzero(~np.isin(parts[nodes:], parts[:nodes]))
+    if apart.size:
+        named = ", ".join(show(graph.name(nodes + i)) for i in apart[:3])
+        raise ValueError(f"edges joins {named} to no node of the embedding; are their names spelt as there?")
+
+
+def _settings(info: dict[str, Any]) -> Config:
+    """How the embedding itself was trained, if that is known."""
+    try:
+        return Config.from_dict(info.get("config", {}))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'info["config"] cannot be used ({error}); give add_nodes a config') from None
+
+
+def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> Array:
+    """For each new node the known point with the highest likelihood of its edges with known nodes.
+
+    A node without such edges starts near the origin.
+    """
+    first, columns = len(points), jnp.asarray(np.ascontiguousarray(points.T))
+    found = []
+    for node in range(first, graph.num_nodes):
+        total: Any = 0.0
+        for end, other, incoming in (
+            (graph.sources, graph.targets, True),
+            (graph.targets, graph.sources, False),
+        ):
+            for known in other[(end == node) & (other < first)][:START_EDGES]:
+                total = total + np.asarray(
+                    exact_ranking.of_node(model, columns, int(known), incoming=incoming)
+                )
+        alone = np.ndim(total) == 0
+        found.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
+    return jnp.asarray(np.stack(found), columns.dtype)
+
+
+def _near_origin(manifold: Manifold, config: Config, node: int) -> np.ndarray:
+    key = jax.random.fold_in(jax.random.key(config.seed), node)
+    return np.asarray(jax.jit(type(manifold).init)(manifold, key, config.init_scale))
+
+
+@partial(jax.jit, static_argnames=("plan", "optimizer"))
+def _train(
+    model: Model,
+    lesson: Lesson,
+    start: Float[Array, "new ambient"],
+    pace: Pace,
+    plan: tuple[int, int, int, int],
+    optimizer: str,
+) -> Float[Array, "new ambient"]:
+    """Epochs of steps over the new edges; only the table of new points is carried."""
+    epochs, batch, burn_in, negatives = plan
+    rule = OPTIMIZERS[optimizer]()
+    steps = -(-lesson.ids.size // batch)
+
+    def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
+        key = jax.random.fold_in(jax.random.key(pace.seed), number)
+        now = number.astype(start.dtype)
+        rate = pace.learning_rate * schedule(now, epochs, burn_in, pace.final_rate)
+        stride = Step(rate, jnp.asarray(pace.clip))
+        warm = with_scaled(model, "tau", heating(now, epochs, pace.anneal))
+        keys = jax.random.split(key, 1 + steps)
+        padding = (0, steps * batch - lesson.ids.size)
+        order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)
+
+        def step(carry: tuple, at: tuple) -> tuple[tuple, None]:
+            which, step_key = at
+            nodes, use, weights = _examples(step_key, lesson, which, negatives)
+            return _move(warm, rule, stride, lesson.old, carry, nodes, use, weights), None
+
+        return jax.lax.scan(step, carry, (order.reshape(steps, batch), keys[1:]))
+
+    slots = jnp.zeros(start.shape[0], jnp.int32)
+    (points, _, _), _ = jax.lax.scan(epoch, (start, rule.init(start), slots), jnp.arange(epochs))
+    return points
+
+
+def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -> tuple[Array, Array, Array]:
+    """Nodes (sources, then targets), which pairs count, and weights: (pairs, batch) each, positives first.
+
+    The negatives of an edge join a new end of it to random nodes, as source or as target. −1 is padding.
+    """
+    table, first = lesson.table, lesson.old.shape[0]
+    s, t, weights = table.edges(ids)
+    coins, nodes_key = jax.random.split(key)
+    other = below(nodes_key, (negatives, ids.size), table.num_nodes)
+    coin = below(coins, other.shape, 4)
+    new = jnp.where((t < first) | ((s >= first) & (coin < 2)), s, t)
+    a, b = jnp.where(coin % 2 == 0, new, other), jnp.where(coin % 2 == 0, other, new)
+    good = ~table.contains(a, b) & (a != b)
+    sources, targets = jnp.concatenate([s[None], a]), jnp.concatenate([t[None], b])
+    use = jnp.concatenate([jnp.ones((1, ids.size), bool), good]) & (ids >= 0)
+    nodes = jnp.concatenate([jnp.where(use, x, table.num_nodes).reshape(-1) for x in (sources, targets)])
+    return nodes, use, weights
+
+
+def _move(
+    model: Model, rule: Any, step: Step, old: Array, carry: tuple, nodes: Array, use: Array, weights: Array
+) -> tuple:
+    """One step of the new points among `nodes`, as in `steps`; frozen rows are padding to the tables."""
+    points, state, slots = carry
+    mine = (nodes >= old.shape[0])[:, None]
+    local = jnp.where(mine[:, 0], nodes - old.shape[0], points.shape[0])
+    rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
+    _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
+    slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
+    rows = rows if own.shape[0] < points.shape[0] else points
+    rows, new_state, norms = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
+    return put_rows(points, own, rows, norms), put_state(state, own, new_state, norms), slots

@@ -1,0 +1,85 @@
+"""The likeliest edges of an embedding and the nearest nodes, by name: what `predict` ranks by number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from timelike._util.checks import instance, whole_number
+from timelike.embedding import exact_ranking
+from timelike.embedding.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
+from timelike.graphs.digraph import DiGraph, node_numbers
+
+if TYPE_CHECKING:
+    from timelike.embedding.embedding import Embedding
+
+
+def of_node(
+    embedding: Embedding, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
+) -> Predictions:
+    """The k likeliest edges out of a node, or into it; not those of `exclude`."""
+    number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
+    known, without = _known(embedding, exclude), np.array([number])
+    if known is not None:
+        ends = (known.targets, known.sources) if incoming else (known.sources, known.targets)
+        without = np.append(ends[1][ends[0] == number], number)
+        without = np.append(without, embedding.strangers(known, not incoming))
+    best, scores = exact_ranking.best_of_node(
+        embedding.ranker, embedding.columns, number, k, without, incoming
+    )
+    here = np.full(best.size, number)
+    sources, targets = (best, here) if incoming else (here, best)
+    return _predictions(embedding, sources, targets, scores)
+
+
+def of_all(
+    embedding: Embedding,
+    k: int,
+    exclude: DiGraph | None,
+    sources: Iterable[Hashable] | None,
+    targets: Iterable[Hashable] | None,
+) -> Predictions:
+    """The k likeliest edges between any nodes, or between those given; not those of `exclude`."""
+    k = whole_number("k", k, 1)
+    ends = [None if given is None else _numbers(embedding, list(given)) for given in (sources, targets)]
+    known = _known(embedding, exclude)
+    for incoming, end in enumerate(ends):
+        if end is None and len(strangers := embedding.strangers(known, bool(incoming))):
+            ends[incoming] = np.delete(np.arange(len(embedding.points)), strangers)
+    found = exact_ranking.best_pairs(embedding.ranker, embedding.columns, k, known, *ends)
+    return _predictions(embedding, *found)
+
+
+def nearest(embedding: Embedding, node: Hashable, k: int) -> list[Neighbour]:
+    """The k nodes nearest to a node, in the first member."""
+    number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
+    columns = embedding.columns if embedding.members == 1 else embedding.columns[: embedding.points.shape[1]]
+    squares = np.asarray(exact_ranking.squared_distances(embedding.model.manifold, columns, number))
+    best = exact_ranking.best_of(-squares, k, np.array([number]))
+    return [Neighbour(embedding.name(i), float(np.sqrt(squares[i]))) for i in best]
+
+
+def _numbers(embedding: Embedding, nodes: list[Hashable]) -> np.ndarray:
+    return node_numbers(nodes, len(embedding.points), embedding.names, "node")
+
+
+def _known(embedding: Embedding, exclude: DiGraph | None) -> DiGraph | None:
+    """The graph of known edges, in the embedding's node numbers."""
+    if exclude is None:
+        return None
+    instance("exclude", exclude, DiGraph, "the graph whose edges are known")
+    return exact_ranking.aligned(exclude, len(embedding.points), embedding.names, "exclude")
+
+
+def _predictions(
+    embedding: Embedding, sources: np.ndarray, targets: np.ndarray, scores: np.ndarray
+) -> Predictions:
+    names = [[embedding.name(node) for node in end] for end in (sources, targets)]
+    if embedding.members == 1:
+        probabilities = np.exp(embedding.calibrate(scores)).tolist()
+        return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
+    numbers = (embedding.log_prob_by_number(sources, targets), embedding.spread_by_number(sources, targets))
+    listed = np.exp(numbers[0]).tolist(), numbers[1].tolist()
+    return [UncertainPrediction(*row) for row in zip(*names, *listed, strict=True)]

@@ -1,0 +1,107 @@
+"""One step of training: the rows of a minibatch, their gradients, and where they go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from timelike.core.manifold import Manifold
+from timelike.core.model import Model
+from timelike.core.struct import with_reals
+from timelike.engine.hubs import Places, sum_by_node
+from timelike.engine.objective import batch_loss, total_loss
+from timelike.engine.optimizers import Learned, Step, update_rows
+from timelike.engine.table_rows import (
+    AT_ONCE,
+    IN_TURN,
+    get_rows,
+    get_state,
+    put_rows,
+    put_state,
+    sum_repeated,
+)
+from timelike.engine.table_storage import wide
+
+if TYPE_CHECKING:
+    from timelike.engine.epoch_plan import Plan
+
+
+def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
+    """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
+
+    Padding has node numbers past the end: reading them gives the last row, writing them nothing.
+    """
+    points, optimizer, learned, slots = carry
+    nodes, weights, first = batch
+    rows = wide(get_rows(points, nodes))
+    if plan.learn:
+        model, learned = _learn(model, step, learned, weights, rows)
+    log_likelihoods, covectors = batch_loss(model, weights, rows)
+    if plan.dense:
+        covectors = sum_by_node(slots, nodes, covectors)
+        points, optimizer, norms = update_rows(
+            model.manifold, plan.transformation(), step, points, covectors, optimizer
+        )
+        return (points, optimizer, learned, slots), (log_likelihoods, _in_entries(norms, len(nodes)))
+    (points, optimizer, slots), norms = move_rows(
+        plan, model.manifold, step, (points, optimizer, slots), nodes, rows, covectors, first
+    )
+    return (points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+def _in_entries(norms: Float[Array, "nodes"], entries: int) -> Float[Array, "entries"]:
+    """As many entries as nodes have a gradient, each the mean of their norms; then NaN.
+
+    A norm for every node and step of a block would be far more memory than the tables.
+    """
+    count = jnp.sum(norms > 0, dtype=jnp.int32)
+    return jnp.where(jnp.arange(entries) < count, jnp.sum(norms) / jnp.maximum(count, 1), jnp.nan)
+
+
+def move_rows(
+    plan: Plan,
+    manifold: Manifold,
+    step: Step,
+    tables: tuple[Array, Any, Array],
+    nodes: Int[Array, "rows"],
+    rows: Float[Array, "rows ambient"],
+    covectors: Float[Array, "rows ambient"],
+    first: Int[Array, "rows"] | None = None,
+) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
+    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
+    points, optimizer, slots = tables
+    writing = IN_TURN if plan.in_one_kernel else AT_ONCE
+    slots, own, covectors = sum_repeated(slots, nodes, covectors, first, writing)
+    rows = rows if own.shape[0] < points.shape[0] else wide(points)
+    new_rows, new_state, norms = update_rows(
+        manifold, plan.transformation(), step, rows, covectors, get_state(optimizer, own)
+    )
+    points = put_rows(points, own, new_rows, norms, writing)
+    optimizer = put_state(optimizer, own, new_state, norms, writing)
+    return (points, optimizer, slots), jnp.where(own < points.shape[0], norms, jnp.nan)
+
+
+def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:
+    """The model with the numbers that are learned, and these after a step."""
+    slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
+    return with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+
+
+def take_fused_step(
+    plan: Plan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
+) -> tuple[tuple, tuple]:
+    """`take_step` by the kernels of `fused`."""
+    from timelike.engine import gpu_step
+
+    packed, optimizer, learned, slots = carry
+    nodes, weights, _ = batch
+    if plan.learn:
+        rows = wide(get_rows(packed, nodes)[:, : model.manifold.ambient_dim])
+        model, learned = _learn(model, step, learned, weights, rows)
+    packed, optimizer, log_likelihoods, norms = gpu_step.step(
+        model, plan.transformation(), step, places, packed, optimizer, nodes, weights
+    )
+    return (packed, optimizer, learned, slots), (log_likelihoods, norms)

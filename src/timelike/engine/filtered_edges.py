@@ -1,0 +1,95 @@
+"""Training edges behind a filter: for a GPU, and for edges that come in parts.
+
+A memory takes as long for one number at a random place as for two, so both ends of an edge lie side by side;
+and whether a pair is an edge is asked of `bloom`, in one place instead of many.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from timelike.core.hashed_random import at
+from timelike.engine.bloom_filter import Words, add_members, has_member, no_members
+from timelike.engine.hubs import Places
+from timelike.engine.sampling import EdgeTable, Nodes, degrees_of, weights_of
+from timelike.graphs.digraph import DiGraph
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=[
+        "pairs",
+        "count",
+        "weights",
+        "words",
+        "inner",
+        "outer",
+        "places",
+        "listed_sources",
+        "listed_targets",
+    ],
+    meta_fields=["num_nodes", "draws"],
+)
+@dataclasses.dataclass(frozen=True)
+class FilteredEdges:
+    """All edges on the device, or a part of them, with all that sampling asks of a `sampling.EdgeTable`.
+
+    All parts have the same length: the first `count` edges are its own, the rest is padding that is never a
+    positive. The filter has the edges of all parts.
+    """
+
+    pairs: Int[Array, "edges 2"]
+    count: Int[Array, ""]
+    weights: Array
+    words: Words
+    inner: Int[Array, "inner"]
+    outer: Int[Array, "outer"]
+    places: Places
+    listed_sources: Int[Array, "listed"]
+    listed_targets: Int[Array, "listed"]
+    num_nodes: int
+    draws: int
+
+    @classmethod
+    def of(cls, table: EdgeTable, graph: DiGraph, rows_at_once: int) -> FilteredEdges:
+        """The edges of a graph that are on the device, for kernels that take steps on so many rows."""
+        return cls(
+            pairs=side_by_side(table.sources, table.targets),
+            count=jnp.asarray(table.num_edges, jnp.int32),
+            weights=table.weights,
+            words=add_members(no_members(table.num_edges), table.sources, table.targets),
+            inner=table.inner,
+            outer=table.outer,
+            places=Places.for_steps(degrees_of(graph), rows_at_once),
+            listed_sources=table.listed_sources,
+            listed_targets=table.listed_targets,
+            num_nodes=table.num_nodes,
+            draws=table.draws,
+        )
+
+    @property
+    def num_edges(self) -> int:
+        """How many edges, padding too."""
+        return self.pairs.shape[0]
+
+    def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+        """Sources, targets and weights of edges by number."""
+        sources, targets = jnp.moveaxis(at(self.pairs, ids), -1, 0)
+        return sources, targets, weights_of(self.weights, ids)
+
+    below, asking = EdgeTable.below, EdgeTable.asking
+
+    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+        """Whether each pair is taken for an edge."""
+        return has_member(self.words, sources, targets)
+
+
+@jax.jit
+def side_by_side(sources: Int[Array, "edges"], targets: Int[Array, "edges"]) -> Int[Array, "edges 2"]:
+    """Both ends of every edge in a row."""
+    return jnp.stack([sources, targets], axis=1)

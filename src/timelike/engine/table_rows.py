@@ -1,0 +1,171 @@
+"""Rows of a table, read and written by number: one table, or many side by side under `vmap`.
+
+Row numbers past the end are padding: reading them gives the last row, writing them does nothing.
+Under `vmap` the tables are laid end to end and the numbers shifted. XLA's own batched gather and
+scatter do the same work with a two-part index per row, which costs several times as much on a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+from jaxtyping import Array, Float, Int
+
+from timelike.engine.table_storage import narrow, wide
+
+Rows = Int[Array, "rows"]
+Table = Array
+
+
+def _end_to_end_under_vmap(write: Callable[[Table, Rows, Array], Table]) -> Callable:
+    """`write`, which under `vmap` is done once, to all tables laid end to end."""
+    written = custom_vmap(write)
+
+    @written.def_vmap
+    def write_many(size: int, batched: list[bool], *arguments: Array) -> tuple[Table, bool]:
+        table, rows, values = all_batched(size, batched, arguments)
+        flat, numbers = _end_to_end(table, rows)
+        return written(flat, numbers, values.reshape(-1, *values.shape[2:])).reshape(table.shape), True
+
+    return written
+
+
+@custom_vmap
+def get_rows(table: Table, rows: Rows) -> Array:
+    """The rows of a table with these numbers."""
+    return table.at[rows].get(mode="clip", wrap_negative_indices=False)
+
+
+@get_rows.def_vmap
+def _get_many(size: int, batched: list[bool], table: Table, rows: Rows) -> tuple[Array, bool]:
+    table, rows = all_batched(size, batched, (table, rows))
+    # Padding reads its own table's last row: that of another may be NaN, and NaN · 0 is not 0.
+    flat, numbers = _end_to_end(table, jnp.minimum(rows, table.shape[1] - 1))
+    return get_rows(flat, numbers).reshape(*rows.shape, *table.shape[2:]), True
+
+
+@_end_to_end_under_vmap
+def set_rows(table: Table, rows: Rows, values: Array) -> Table:
+    """The table with rows replaced; rows that are named twice must get the same values."""
+    return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
+
+
+@_end_to_end_under_vmap
+def add_rows(table: Table, rows: Rows, values: Array) -> Table:
+    """The table with values added to rows; rows that are named twice get both."""
+    return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
+
+
+def set_in_turn(table: Table, rows: Rows, values: Array) -> Table:
+    """`set_rows`, one row after the other."""
+    return _in_turn(table, rows, values, lambda old, new: new)
+
+
+def add_in_turn(table: Table, rows: Rows, values: Array) -> Table:
+    """`add_rows`, one row after the other."""
+    return _in_turn(table, rows, values, jnp.add)
+
+
+def _in_turn(table: Table, rows: Rows, values: Array, merge: Callable[[Array, Array], Array]) -> Table:
+    def write(i: Array, table: Table) -> Table:
+        row = jnp.minimum(rows[i], len(table) - 1)
+        old, new = (jax.lax.dynamic_slice_in_dim(x, at, 1) for x, at in ((table, row), (values, i)))
+        new = jnp.where(rows[i] < len(table), merge(old, new), old)
+        return jax.lax.dynamic_update_slice_in_dim(table, new, row, 0)
+
+    return jax.lax.fori_loop(0, len(rows), write, table)
+
+
+class Writing(NamedTuple):
+    """How rows are replaced and added to."""
+
+    set: Callable[[Table, Rows, Array], Table]
+    add: Callable[[Table, Rows, Array], Table]
+
+
+#: By a scatter; or by a loop, which is what machine code does best and all that `in_one_kernel` has.
+AT_ONCE, IN_TURN = Writing(set_rows, add_rows), Writing(set_in_turn, add_in_turn)
+
+
+def all_batched(size: int, batched: Any, arguments: Any) -> Any:
+    """Arguments of a function under `custom_vmap`, every array in them with the new leading axis."""
+    return jax.tree.map(
+        lambda x, has: x if has else jnp.broadcast_to(x, (size, *x.shape)), list(arguments), list(batched)
+    )
+
+
+def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Rows]:
+    size, length = tables.shape[:2]
+    shift = length * jnp.arange(size, dtype=rows.dtype)[:, None]
+    numbers = jnp.where(rows < length, rows + shift, size * length)
+    return tables.reshape(size * length, *tables.shape[2:]), numbers.reshape(-1)
+
+
+def first_entries(rows: Int[Array, "steps rows"]) -> Int[Array, "steps rows"]:
+    """For every entry the first entry of its step with the same row, by comparing all with all."""
+    entries = jnp.arange(rows.shape[1], dtype=rows.dtype)
+    same = rows[:, :, None] == rows[:, None, :]
+    return jnp.min(jnp.where(same, entries, rows.shape[1]), axis=2)
+
+
+def sum_repeated(
+    slots: Int[Array, "nodes"],
+    rows: Rows,
+    values: Float[Array, "rows ambient"],
+    first: Rows | None = None,
+    writing: Writing = AT_ONCE,
+) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
+    """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
+
+    Each row comes once; what is left over has the number past the end of the table, where nothing
+    is written. With no more nodes than entries these are the nodes in order. Otherwise they are the
+    entries: `slots`, one number per node, points each row at one of its entries, and the values are
+    added up there. That needs no sort, no table-sized buffer and no reset. Where that entry is known
+    already, it is `first`, and `slots` are not needed.
+    """
+    nodes = slots.shape[0]
+    if nodes <= rows.shape[0]:
+        touched = writing.set(jnp.zeros(nodes, bool), rows, jnp.ones(rows.shape, bool))
+        own = jnp.where(touched, jnp.arange(nodes, dtype=rows.dtype), nodes)
+        return slots, own, writing.add(jnp.zeros((nodes, *values.shape[1:]), values.dtype), rows, values)
+    entries = jnp.arange(rows.shape[0], dtype=slots.dtype)
+    if first is None:
+        slots = writing.set(slots, rows, entries)
+        first = get_rows(slots, rows)
+    own = jnp.where((first == entries) & (rows < nodes), rows, nodes)
+    return slots, own, writing.add(jnp.zeros_like(values), first, values)
+
+
+def get_state(state: Any, own: Int[Array, "own"]) -> Any:
+    """The optimiser state of the rows that `sum_repeated` found: tables are indexed, counters are shared."""
+
+    def get(x: Array) -> Array:
+        some = x.ndim == 2 and own.shape[0] < len(x)
+        return wide(get_rows(x, own) if some else x)
+
+    return jax.tree.map(get, state)
+
+
+def put_state(
+    state: Any, own: Int[Array, "own"], new: Any, salt: Float[Array, "own"], writing: Writing = AT_ONCE
+) -> Any:
+    """The optimiser state with these rows replaced."""
+    return jax.tree.map(lambda x, y: put_rows(x, own, y, salt, writing) if x.ndim == 2 else y, state, new)
+
+
+def put_rows(
+    table: Table,
+    own: Int[Array, "own"],
+    values: Array,
+    salt: Float[Array, "own"],
+    writing: Writing = AT_ONCE,
+) -> Table:
+    """The table with the rows that `sum_repeated` found replaced; for `salt` see `rounding.narrow`."""
+    values = narrow(values, table.dtype, salt[:, None])
+    if own.shape[0] < table.shape[0]:
+        return writing.set(table, own, values)
+    return jnp.where((own < table.shape[0])[:, None], values, table)

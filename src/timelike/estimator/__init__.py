@@ -1,0 +1,22 @@
+"""From a graph and a few options to a fitted model: the plan of a fit, what it tries, and the front door.
+
+`resolve` makes a `FitPlan`; `SpacetimeEmbedding` carries it out. May import: _util, core, likelihoods,
+manifolds, graphs, evaluation, io, baselines, engine, embedding, training.
+"""
+
+from timelike.estimator.baseline_scores import BASELINES, UNTRAINED, euclidean, evaluate_baselines
+from timelike.estimator.settings import PRESETS, Settings
+from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
+from timelike.estimator.tuning import Tuned, tune
+
+__all__ = [
+    "BASELINES",
+    "PRESETS",
+    "UNTRAINED",
+    "Settings",
+    "SpacetimeEmbedding",
+    "Tuned",
+    "euclidean",
+    "evaluate_baselines",
+    "tune",
+]

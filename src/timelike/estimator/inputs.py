@@ -1,0 +1,137 @@
+"""What users give to the estimator, checked: a graph, edges to validate on, pairs to ask about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils.validation import validate_data
+
+from timelike._util.checks import share, show
+from timelike.embedding.calibration import FEWEST
+from timelike.embedding.trained_on import TrainedOn
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.negative_kinds import draw_non_edges
+from timelike.evaluation.splits import split_edges
+from timelike.graphs.digraph import DiGraph
+from timelike.io import read
+
+#: Non-edges to a held-out edge.
+RATIO = 4
+
+
+class Held(NamedTuple):
+    """Edges to learn from with pairs to validate on; and, where there are none of these, why."""
+
+    data: TrainedOn
+    unvalidated: str
+
+
+def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: str) -> Held:
+    """Validation pairs as given, or a share of the edges with non-edges, if that makes enough of them.
+
+    `valid` are `LabelledPairs`, edges (to which non-edges are drawn), or None: hold out a `fraction`, of
+    a graph with times the latest. `protocol` says how non-edges are drawn.
+    """
+    if isinstance(valid, LabelledPairs):
+        return Held(TrainedOn(known, valid), "")
+    if valid is not None:
+        edges = np.unique(_in_numbers_of(known, read(valid)), axis=0)
+        if not len(edges):
+            raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
+        non_edges = draw_non_edges(protocol, known.with_edges(edges), edges, RATIO, seed)
+        return Held(TrainedOn(known, LabelledPairs.build(edges, non_edges)), "")
+    if share("valid_fraction", fraction) * known.num_edges < FEWEST:
+        return Held(TrainedOn(known), "there are too few edges to validate on")
+    if known.num_edges == known.num_nodes * (known.num_nodes - 1):
+        return Held(TrainedOn(known), "there are no non-edges to validate on")
+    by = "edges" if known.times is None else "time"
+    split = split_edges(known, fraction, 0, seed, protocol=protocol, ratio=RATIO, by=by)
+    return Held(TrainedOn(split.train, split.valid), "")
+
+
+def said_of_validation(known: DiGraph, edges: np.ndarray) -> list[str]:
+    """What is to be said about (n, 2) `edges` to validate on: what is left out, and what is unfair."""
+    once = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
+    loops = int(np.sum(edges[:, 0] == edges[:, 1]))
+    learned = int(known.has_edges(once[:, 0], once[:, 1]).sum())
+    counts = {
+        "of a node with itself, left out": loops,
+        "repeated, left out": len(edges) - loops - len(once),
+    }
+    said = [f"validation edges {what}: {count:,}" for what, count in counts.items() if count]
+    if learned:
+        share = f"{learned:,} of {len(once):,} validation edges"
+        said.append(f"{share} are learned in training: this is no fair validation")
+    return said
+
+
+def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:
+    """The graph with those of the (n, 2) `edges` that it lacks, of weight 1 if it has weights."""
+    missing = edges[~graph.has_edges(*edges.T)]
+    if not len(missing):
+        return graph
+    return graph.with_edges(
+        missing, weights=None if graph.weights is None else np.ones(len(missing), np.float32)
+    )
+
+
+def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:
+    """The edges of another graph, as (n, 2) numbers of the nodes of this one that have their names."""
+    edges = other.pairs
+    used = np.unique(edges)
+    numbers = graph.numbers([other.name(int(node)) for node in used], "valid")
+    return numbers[np.searchsorted(used, edges)]
+
+
+def read_graph(graph: Any, estimator: Any) -> DiGraph:
+    """The graph, checked; matrices also in scikit-learn's way, for an estimator of its."""
+    if _is_matrix(graph):
+        graph = validate_data(estimator, graph, accept_sparse=("csr", "csc", "coo"), ensure_min_samples=2)
+        if graph.shape[0] != graph.shape[1]:
+            raise ValueError(f"graph has shape {graph.shape}; an adjacency matrix must be square")
+        graph = graph if hasattr(graph, "tocoo") else csr_array(graph)
+    found = read(graph)
+    if found.num_nodes < 2 or not found.num_edges:
+        raise ValueError(f"graph is {found}; an embedding needs two nodes and an edge")
+    return found
+
+
+def _is_matrix(graph: Any) -> bool:
+    """Whether this is an adjacency matrix, rather than edges in two or three columns or something else."""
+    if isinstance(graph, list):
+        return bool(graph) and isinstance(graph[0], list) and len(graph[0]) not in (2, 3)
+    if not isinstance(graph, np.ndarray):
+        return hasattr(graph, "tocoo")
+    if graph.ndim != 2 or graph.shape[1] not in (2, 3):
+        return True
+    return graph.dtype.kind == "f" and bool(np.any(graph[:, :2] != np.floor(graph[:, :2])))
+
+
+def ends_of(pairs: Any) -> tuple[Any, Any]:
+    """Sources and targets of (n, 2) pairs of names or numbers; of a frame with two columns too."""
+    if hasattr(pairs, "tocoo"):
+        raise TypeError("pairs is a sparse matrix; it must be a list of (source, target), not sparse")
+    if hasattr(pairs, "to_numpy"):
+        pairs = pairs.to_numpy()
+    if isinstance(pairs, np.ndarray):
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ValueError(f"pairs has shape {pairs.shape}; it must be (pairs, 2). Reshape your data")
+        return pairs[:, 0], pairs[:, 1]
+    rows = [
+        (pair,) if isinstance(pair, str) or not isinstance(pair, Iterable) else tuple(pair) for pair in pairs
+    ]
+    bad = next((i for i, row in enumerate(rows) if len(row) != 2), None)
+    if bad is not None:
+        raise ValueError(f"pairs[{bad}] is {show(rows[bad])}; it must be (source, target)")
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def labels_of(y: Any, count: int) -> np.ndarray:
+    """The truth about `count` pairs: 1 or 0 for each."""
+    labels = np.asarray(y)
+    if labels.shape != (count,) or not np.isin(labels, (0, 1)).all():
+        raise ValueError(f"y is {show(y)}; it must hold 1 (an edge) or 0 for each of the {count} pairs")
+    return labels.astype(bool)

@@ -1,0 +1,123 @@
+"""What a search chooses among: arms, which are programs of their own, and random settings within one."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of
+from timelike.engine.config import Config
+from timelike.estimator.recipes import SWEPT_OF_CONFIG, TIMELESS, negatives_of
+from timelike.estimator.selection import candidates
+from timelike.estimator.settings import Settings
+from timelike.graphs.digraph import DiGraph
+
+#: Kinds of negatives to choose from, besides those of the start and of its protocol: any pairs, other targets
+#: of a source, both ends, sources alike, hubs. The last two are what DREAM5 and WordNet wanted.
+NEGATIVES: tuple[dict[str, Any], ...] = (
+    {"uniform": 4},
+    {"target": 2, "source": 2},
+    {"target": 4, "weights": {"target": 3.0}},
+    {"inner": 4, "weights": {"inner": 3.0}},
+    {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
+)
+#: Settings are drawn between their value at the start over, and times, this factor.
+FACTORS = {
+    **{"learning_rate": 4, "init_scale": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4},
+    **{"beta": 2, "circumference": 2},
+}
+#: Those that may begin at 0, and those that go one way: drawn between these.
+RANGES = {"r": (-0.05, 0.15), "anneal": (1.0, 4.0)}
+
+
+class Arm(NamedTuple):
+    """One choice of what cannot share a program."""
+
+    geometry: str
+    likelihood: str
+    negatives: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """The choice in a few words."""
+        weights = self.negatives.get("weights", {})
+        kinds = (
+            f"{name} {count}" + (f"×{weights[name]:g}" if name in weights else "")
+            for name, count in self.negatives.items()
+            if name != "weights"
+        )
+        return f"{self.geometry}, {self.likelihood}, {' + '.join(kinds)}"
+
+
+def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
+    """Every combination worth a program, those that differ least from the start first."""
+    names = candidates(graph.describe())
+    geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
+    negatives: list[dict[str, Any]] = []
+    for kinds in (dict(start.negatives), _suited(start.protocol), *NEGATIVES):
+        negatives += [kinds] * (bool(kinds) and kinds not in negatives)
+    arms = []
+    for i, geometry in enumerate(geometries):
+        timeless = geometry in TIMELESS
+        usual = ["fermi-dirac"] if timeless else ["triple-fermi-dirac"]
+        usual += ["cone"] * geometry.endswith("minkowski")
+        likely = [name for name in (start.likelihood,) if name and (i == 0 or name in usual)]
+        for j, likelihood in enumerate(dict.fromkeys([*likely, *usual])):
+            for k, kinds in enumerate(negatives):
+                arms.append((max(i, j, k), Arm(geometry, likelihood, kinds)))
+    first = arms[0][1]
+
+    def order(pair: tuple[int, Arm]) -> tuple[int, int]:
+        return sum(a != b for a, b in zip(pair[1], first, strict=True)), pair[0]
+
+    return [arm for _, arm in sorted(arms, key=order)]
+
+
+def _suited(protocol: str | None) -> dict[str, Any]:
+    """The negatives that go with a protocol, if there are such."""
+    found = None if protocol is None else negatives_of(protocol)
+    if found is None:
+        return {}
+    return {**found.counts, **({"weights": dict(found.weights)} if found.weights else {})}
+
+
+def in_arm(base: Settings, arm: Arm) -> Settings:
+    """The start in another arm: with its numbers as far as they mean the same."""
+    same = arm.likelihood == base.likelihood
+    numbers = {
+        name: value
+        for name, value in base.numbers.items()
+        if same and (arm.geometry == base.geometry or (name in FACTORS and name != "circumference"))
+    }
+    return dataclasses.replace(base, **arm._asdict(), numbers=numbers)
+
+
+def centre_of(model: Model, config: Config) -> dict[str, float]:
+    """The numbers of a run that are searched."""
+    numbers = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
+    return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
+
+
+def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
+    """Random settings around the centre: factors log-uniform, ranges uniform; α is a share."""
+    drawn = {}
+    for name, value in centre.items():
+        if name in RANGES:
+            drawn[name] = float(rng.uniform(*RANGES[name]))
+        else:
+            drawn[name] = float(value * FACTORS[name] ** rng.uniform(-1, 1))
+    return {name: min(x, 1.0) if name in ("alpha", "beta") else x for name, x in drawn.items()}
+
+
+def with_drawn(settings: Settings, graph: DiGraph, drawn: dict[str, float]) -> Settings:
+    """Everything that a run on a graph was trained with, where these numbers were drawn."""
+    _, config = settings.build(graph)
+    ours = {name: drawn[name] for name in SWEPT_OF_CONFIG}
+    numbers = {name: x for name, x in drawn.items() if name not in ours}
+    kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}
+    return dataclasses.replace(
+        settings, numbers={**settings.numbers, **numbers}, training={**settings.training, **kept, **ours}
+    )

@@ -1,0 +1,278 @@
+"""A search for settings within a budget: successive halving, by validation alone.
+
+The discrete choices (geometry, likelihood, kinds of negatives) are *arms*, one compiled program each;
+the continuous settings of an arm are lanes of its program. Every arm is screened with random settings
+around the start, in short runs. Then twice the best third goes on, in fewer arms and in runs twice as
+long, free lanes with more seeds. The finalists and the start meet with fresh seeds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from statistics import median, pstdev
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from timelike._util.checks import positive_number, whole_number
+from timelike.core.model import Model
+from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
+from timelike.engine.config import Config
+from timelike.estimator.asked import protocol_of
+from timelike.estimator.inputs import hold_out
+from timelike.estimator.journal import Journal
+from timelike.estimator.portfolio import portfolio
+from timelike.estimator.recipes import shortened
+from timelike.estimator.search_space import Arm, arms_around, centre_of, draw, in_arm, with_drawn
+from timelike.estimator.settings import Settings, as_settings
+from timelike.io import read
+from timelike.training.prepare import prepare, settings_of
+from timelike.training.sweeps import sweep
+from timelike.training.training_loop import train
+
+#: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
+LANES = {"cpu": 12}
+MORE_LANES = 48
+#: What a rung is: the share of the epochs, of the settings and of the arms that take part, and the share of
+#: the budget after which no more of its runs are begun.
+RUNGS = ((1 / 4, 1.0, 1.0, 0.4), (1 / 2, 1 / 3, 1 / 2, 0.6), (1.0, 1 / 3, 1 / 2, 0.8))
+FINALISTS = 3
+#: Seeds of the finals begin so far from those of the search.
+FRESH = 1_000
+
+
+class Trial(NamedTuple):
+    """The settings of an arm that are drawn, and the median validation AP of the last rung."""
+
+    arm: Arm
+    numbers: dict[str, float]
+    score: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Tuned:
+    """What a search found.
+
+    `settings` of the winner; the `leaderboard` of the finalists, best first (median and standard deviation of
+    the validation AP over `seeds` fresh seeds, and their settings); how many settings were tried (`trials`)
+    and for how long; `trained_on`: training edges and validation pairs.
+    """
+
+    settings: Settings
+    leaderboard: list[dict[str, Any]]
+    trials: int
+    seconds: float
+    trained_on: TrainedOn
+
+    @cached_property
+    def best(self) -> Embedding:
+        """The winner, trained with the first of its fresh seeds and calibrated."""
+        graph, valid = self.trained_on.graph, self.trained_on.valid
+        assert valid is not None
+        model, config = self.settings.build(graph)
+        config = dataclasses.replace(config, seed=self.leaderboard[0]["first_seed"])
+        return train(graph, model, config, valid=valid, progress=False).calibrated(valid)
+
+
+def tune(
+    graph: Any,
+    start: Settings | str | os.PathLike | None = None,
+    *,
+    dim: int | None = None,
+    budget: float = 5.0,
+    trials: int | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    valid: Any = None,
+    valid_fraction: float = 0.1,
+    protocol: str | None = None,
+    journal: str | os.PathLike | None = None,
+    progress: bool | None = None,
+) -> Tuned:
+    """Search for settings for about `budget` minutes, or until `trials` have been drawn; keep the best.
+
+    `start` are settings, a file with some or the name of a preset: what to begin with and to search around.
+    `protocol` says what validation edges are told from, if not the start or what suits the graph: ask as you
+    will ask the model.
+    `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; give training edges only, nothing else is
+    looked at. `journal` names a file in which finished steps are kept; a search with the same arguments goes
+    on after them. `seeds` are those of the finals. With `trials` the result is a function of the seed; with a
+    budget it depends on the machine too.
+    """
+    positive_number("budget", budget)
+    whole_number("seeds", seeds, 3)
+    if trials is not None:
+        whole_number("trials", trials, 1)
+    base, known = as_settings(start), read(graph)
+    dim = next(x for x in (dim, base.dim, 10) if x is not None)
+    protocol = protocol or protocol_of(base, None, known)
+    base = dataclasses.replace(base, dim=dim, protocol=protocol)
+    held, missing = hold_out(known, valid, valid_fraction, seed, protocol)
+    if missing:
+        raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")
+    search = _Search(base, held, journal, seed, progress)
+    minutes = None if trials is not None else budget
+    return search.run(minutes, trials, seeds)
+
+
+class _Search:
+    """The state of a search: arms, the journal of what is done, and the clock that it keeps."""
+
+    def __init__(
+        self,
+        base: Settings,
+        held: TrainedOn,
+        path: str | os.PathLike | None,
+        seed: int,
+        progress: bool | None,
+    ):
+        self.held, self.seed = held, seed
+        self.lanes = LANES.get(jax.default_backend(), MORE_LANES)
+        self.arms = arms_around(base, held.graph)
+        self.base = dataclasses.replace(
+            base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
+        )
+        model, config = self._build(self.arms[0])
+        about = settings_of(
+            held.graph, model, config, *prepare(held.graph, model, config, held.valid, None, None)
+        )
+        self.journal = Journal(path, {**about, "start": repr(base), "search": seed, "lanes": self.lanes})
+        self.bar = tqdm(desc="search", unit="run", disable=None if progress is None else not progress)
+
+    def run(self, minutes: float | None, trials: int | None, seeds: int) -> Tuned:
+        """All rungs and the finals."""
+        with self.bar:
+            try:
+                found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
+                board = self._finals(found, seeds)
+            except KeyboardInterrupt:
+                done, path = len(self.journal.steps), self.journal.path
+                kept = f"; {done} steps are in {path}, run the same again to go on" if path and done else ""
+                raise KeyboardInterrupt(f"search stopped{kept}") from None
+        (first, winner), *_ = board
+        about = (
+            f"Found by timelike tune: validation AP {first['valid_ap']:.4f} ± {first['spread']:.4f} "
+            f"over {first['seeds']} seeds, the best of {tried} settings."
+        )
+        settings = with_drawn(in_arm(self.base, winner.arm), self.held.graph, winner.numbers)
+        settings = dataclasses.replace(settings, about=about)
+        return Tuned(settings, [row for row, _ in board], tried, self.journal.seconds, self.held)
+
+    def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
+        """The rungs; what is left after the last, best first, and how many settings were begun with."""
+        found: list[Trial] = []
+        tried = 0
+        for rung, (length, kept, arms, until) in enumerate(RUNGS):
+            end = None if seconds is None else until * seconds
+            todo = self._drawn(trials) if rung == 0 else _groups(_best(found, kept, arms))
+            results: list[Trial] = []
+            for number, group in enumerate(todo):
+                if results and end is not None and self.journal.seconds >= end:
+                    break
+                self._show(f"round {rung + 1} of {len(RUNGS)}", group)
+                results += self._scored(f"rung {rung}, {number}", group, length)
+            found = sorted(results, key=lambda trial: -trial.score)
+            tried = tried or len(found)
+        return found, tried
+
+    def _drawn(self, trials: int | None) -> Iterator[list[Trial]]:
+        """Settings to screen, a program's worth of an arm at a time: every arm in turn, again and again."""
+        left = np.inf if trials is None else trials
+        for wave, arm in ((wave, arm) for wave in itertools.count() for arm in self.arms):
+            if left <= 0:
+                return
+            size = int(min(self.lanes, left))
+            rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
+            centre = centre_of(*self._build(arm))
+            drawn = self._first(arm, centre)[:size] if wave == 0 else []
+            drawn += [draw(rng, centre) for _ in range(size - len(drawn))]
+            yield [Trial(arm, numbers, 0.0) for numbers in drawn]
+            left -= size
+
+    def _first(self, arm: Arm, centre: dict[str, float]) -> list[dict[str, float]]:
+        """What an arm is screened with before random settings: its centre, and the portfolio if it may."""
+        if self.base.numbers or self.base.training:
+            return [centre]
+        known = portfolio(arm.geometry)
+        return [centre, *({name: run.get(name, x) for name, x in centre.items()} for run in known)]
+
+    def _finals(self, found: list[Trial], seeds: int) -> list[tuple[dict[str, Any], Trial]]:
+        """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
+        start = Trial(self.arms[0], centre_of(*self._build(self.arms[0])), 0.0)
+        finalists = [*[trial for trial in found if trial[:2] != start[:2]][:FINALISTS], start]
+        rows = []
+        for number, group in enumerate(_groups(finalists)):
+            self._show("finals", group)
+            scores = self._scores(f"final {number}", group, 1.0, seeds, FRESH)
+            for trial, its in zip(group, scores, strict=True):
+                row = {
+                    "valid_ap": median(its),
+                    "spread": pstdev(its),
+                    "seeds": seeds,
+                    **trial.arm._asdict(),
+                    "settings": trial.numbers,
+                    "is_start": trial is start,
+                    "first_seed": self.seed + FRESH,
+                }
+                rows.append((row, trial))
+        return sorted(rows, key=lambda pair: -pair[0]["valid_ap"])
+
+    def _show(self, stage: str, group: list[Trial]) -> None:
+        self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
+
+    def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
+        """Trials of one arm with their new scores; free lanes are filled with seeds."""
+        scores = self._scores(name, group, length, max(1, self.lanes // len(group)), 0)
+        return [trial._replace(score=median(its)) for trial, its in zip(group, scores, strict=True)]
+
+    def _scores(
+        self, name: str, group: list[Trial], length: float, seeds: int, first: int
+    ) -> list[list[float]]:
+        """Validation AP of every trial of one arm, a list over seeds for each."""
+        runs = [{**trial.numbers, "seed": self.seed + first + i} for trial in group for i in range(seeds)]
+        digest = hashlib.sha256(repr((group[0].arm, runs, length)).encode()).hexdigest()[:16]
+        scores = self.journal.step(f"{name}: {digest}", lambda: self._train(group[0].arm, runs, length))
+        self.bar.update(len(runs))
+        return [scores[i : i + seeds] for i in range(0, len(runs), seeds)]
+
+    def _train(self, arm: Arm, runs: list[dict[str, Any]], length: float) -> list[float]:
+        """Validation AP of each run, 0 where it diverged at once; always the same number of lanes."""
+        model, config = self._build(arm)
+        config = shortened(config, max(1, round(length * config.epochs)))
+        graph, valid = self.held.graph, self.held.valid
+        full = runs + runs[-1:] * (-len(runs) % self.lanes)
+        rows = []
+        for i in range(0, len(full), self.lanes):
+            part = full[i : i + self.lanes]
+            rows += sweep(graph, model, config, part, valid=valid, progress=False).rows
+        return [row["valid_ap"] if np.isfinite(row["valid_ap"]) else 0.0 for row in rows[: len(runs)]]
+
+    def _build(self, arm: Arm) -> tuple[Model, Config]:
+        return in_arm(self.base, arm).build(self.held.graph)
+
+
+def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:
+    """The best share of the trials, out of the best share of the arms."""
+    labels = list(dict.fromkeys(trial.arm.label for trial in found))
+    labels = labels[: max(1, round(arms * len(labels)))]
+    among = [trial for trial in found if trial.arm.label in labels]
+    return among[: max(1, round(kept * len(found)))]
+
+
+def _groups(trials: list[Trial]) -> list[list[Trial]]:
+    """Trials by arm, in the order in which the arms first appear."""
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.arm.label, []).append(trial)
+    return list(groups.values())
+
+
+__all__ = ["Tuned", "tune"]

@@ -1,0 +1,37 @@
+"""How good are predictions: held-out edges, negative samples, metrics, heuristics and paired tests.
+
+Nothing here trains. Anything with `log_prob(sources, targets)` or `score(sources, targets)` can be evaluated.
+May import: _util, core, graphs.
+"""
+
+from timelike.evaluation import metrics
+from timelike.evaluation.heuristics import DegreeProduct, Katz, common_neighbours
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges, suited
+from timelike.evaluation.pair_evaluation import Evaluation, Scorer, evaluate, score_pairs
+from timelike.evaluation.paired_tests import PairedTest, paired_test, summarise
+from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
+from timelike.evaluation.target_ranks import rank_targets
+
+__all__ = [
+    "PROTOCOLS",
+    "DegreeProduct",
+    "Evaluation",
+    "Katz",
+    "LabelledPairs",
+    "PairedTest",
+    "Scorer",
+    "Split",
+    "common_neighbours",
+    "draw_non_edges",
+    "evaluate",
+    "folds",
+    "in_edge_order",
+    "metrics",
+    "paired_test",
+    "rank_targets",
+    "score_pairs",
+    "split_edges",
+    "suited",
+    "summarise",
+]

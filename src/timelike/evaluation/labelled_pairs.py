@@ -1,0 +1,47 @@
+"""Pairs of nodes with the truth about them: the positives and negatives of an evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Int
+
+from timelike.graphs.digraph import checked_pairs
+
+
+class LabelledPairs(NamedTuple):
+    """Pairs of nodes with the truth about them: the positives and negatives of an evaluation."""
+
+    sources: Int[Array, "pairs"]
+    targets: Int[Array, "pairs"]
+    labels: Bool[Array, "pairs"]
+
+    @classmethod
+    def build(cls, positives: np.ndarray, negatives: np.ndarray) -> LabelledPairs:
+        """From an (n, 2) array of edges and an (m, 2) array of non-edges."""
+        known = checked_pairs(positives, None, "positives")
+        both = np.concatenate([known, checked_pairs(negatives, None, "negatives")])
+        labels = np.arange(len(both)) < len(known)
+        return cls(jnp.asarray(both[:, 0]), jnp.asarray(both[:, 1]), jnp.asarray(labels))
+
+    @property
+    def positives(self) -> np.ndarray:
+        """The edges, an (n, 2) array."""
+        return self._pairs(np.asarray(self.labels))
+
+    @property
+    def negatives(self) -> np.ndarray:
+        """The non-edges, an (m, 2) array."""
+        return self._pairs(~np.asarray(self.labels))
+
+    @property
+    def digest(self) -> str:
+        """A few letters that other pairs do not have."""
+        pairs = np.concatenate([self.positives, self.negatives]).astype(np.int32)
+        return hashlib.sha256(np.append(len(self.positives), pairs).tobytes()).hexdigest()[:16]
+
+    def _pairs(self, chosen: np.ndarray) -> np.ndarray:
+        return np.stack([np.asarray(self.sources), np.asarray(self.targets)], axis=1)[chosen]

@@ -1,0 +1,263 @@
+"""Hold out edges without leaks, and fix once what they are to be told from.
+
+What each part may depend on:
+
+- training: the training edges only;
+- validation: the training and validation edges (its non-edges may, by chance, be test edges, as for
+  somebody who does not know the test);
+- test: the whole graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timelike._util.atomic_files import read_tensors, write_tensors
+from timelike._util.checks import instance, one_of, share, show, whole_number
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.negative_kinds import check_listed, draw_non_edges
+from timelike.evaluation.split_parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
+from timelike.graphs.digraph import DiGraph, checked_pairs
+from timelike.graphs.node_names import plain_names
+
+SCHEMA = 1
+
+#: What makes a graph.
+READ = "timelike.read(file), or of pairs, a matrix, a frame"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Split:
+    """A training graph, and held-out edges with the non-edges to tell them from, as (n, 2) arrays.
+
+    `protocol` names how the non-edges were drawn and `how` the way edges were held out. `non_edges`
+    are those listed ones that no evaluation uses: what training may draw `Negatives(listed=…)` from.
+    Published splits that come as files are built with this constructor.
+    """
+
+    train: DiGraph
+    valid_edges: np.ndarray
+    valid_non_edges: np.ndarray
+    test_edges: np.ndarray
+    test_non_edges: np.ndarray
+    protocol: str
+    seed: int = 0
+    how: str = "edges"
+    non_edges: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name.endswith("edges") and value is not None:
+                pairs = checked_pairs(value, self.train.num_nodes, f"Split: {field.name}")
+                object.__setattr__(self, field.name, pairs)
+
+    @cached_property
+    def valid(self) -> LabelledPairs:
+        """Validation edges and their non-edges, for `train(…, valid=…)`."""
+        return LabelledPairs.build(self.valid_edges, self.valid_non_edges)
+
+    @cached_property
+    def test(self) -> LabelledPairs:
+        """Test edges and their non-edges, for `evaluate`."""
+        return LabelledPairs.build(self.test_edges, self.test_non_edges)
+
+    @cached_property
+    def graph(self) -> DiGraph:
+        """All edges, held-out ones too, without weights."""
+        return self.train.with_edges(np.concatenate([self.valid_edges, self.test_edges]))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and settings, as plain values."""
+        return {
+            "nodes": self.train.num_nodes,
+            "train_edges": self.train.num_edges,
+            **{
+                name: len(getattr(self, name))
+                for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges")
+            },
+            "protocol": self.protocol,
+            "how": self.how,
+            "seed": self.seed,
+        }
+
+    def bidirectional(self, ratio: int = 1) -> LabelledPairs:
+        """Which training edges also go back? Test edges that do, and reverses that are no edges.
+
+        Positives are the test edges t → s with s → t in training; negatives are the reverses of
+        training edges that go one way only in the whole graph, up to `ratio` for each positive.
+        """
+        whole_number("ratio", ratio, 1)
+        positives = self.test_edges[self.train.has_edges(self.test_edges[:, 1], self.test_edges[:, 0])]
+        positives = positives[positives[:, 0] != positives[:, 1]]
+        back = self.train.pairs[:, ::-1]
+        back = back[~self.graph.has_edges(back[:, 0], back[:, 1])]
+        if not len(positives) or not len(back):
+            raise ValueError(f"{self} has no test edge that reverses a training edge, or only such edges")
+        count = min(len(back), ratio * len(positives))
+        chosen = np.random.default_rng([self.seed, 3]).choice(len(back), count, replace=False)
+        return LabelledPairs.build(positives, back[np.sort(chosen)])
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write everything to one file; its ending should be .safetensors."""
+        arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        about = {name: arrays.pop(name) for name in ("protocol", "seed", "how")}
+        graph = arrays.pop("train")
+        dates = graph.times is not None and graph.times.dtype.kind == "M"
+        times = graph.times.view(np.int64) if dates and graph.times is not None else graph.times
+        arrays |= {"sources": graph.sources, "targets": graph.targets}
+        arrays |= {"weights": graph.weights, "times": times}
+        names = None if graph.names is None else plain_names(graph.names)
+        about |= {"schema": SCHEMA, "num_nodes": graph.num_nodes, "names": names, "dates": dates}
+        write_tensors(Path(path), {k: x for k, x in arrays.items() if x is not None}, {"split": about})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Split:
+        """Read what `save` wrote."""
+        arrays, stored = read_tensors(Path(path), "split", "make it anew with split_edges and save it")
+        about = stored.get("split")
+        if not isinstance(about, dict) or about.pop("schema", None) != SCHEMA:
+            raise ValueError(f"{path} is not a split of this version of timelike; make it anew and save it")
+        try:
+            names, num_nodes = about.pop("names"), about.pop("num_nodes")
+            ends = arrays.pop("sources"), arrays.pop("targets")
+            times = arrays.pop("times", None)
+            if about.pop("dates", False) and times is not None:
+                times = times.view("datetime64[us]")
+            train = DiGraph.from_arrays(*ends, num_nodes, names, arrays.pop("weights", None), times)
+            return cls(**{"train": train, **arrays, **about})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not a whole split ({error}); make it anew and save it") from None
+
+    def __repr__(self) -> str:
+        train, valid, test = self.train.num_edges, len(self.valid_edges), len(self.test_edges)
+        return f"Split({train:,} + {valid:,} + {test:,} edges by {self.how}, {self.protocol} non-edges)"
+
+
+def split_edges(
+    graph: DiGraph,
+    valid: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
+    *,
+    protocol: str = "uniform",
+    ratio: int = 4,
+    non_edges: np.ndarray | None = None,
+    connected: bool = False,
+    together: bool = False,
+    times: np.ndarray | None = None,
+    by: str = "edges",
+) -> Split:
+    """Hold out shares of the edges for validation and test, with `ratio` non-edges for each.
+
+    `protocol` is a name in `timelike.protocols.PROTOCOLS`; "listed" draws from `non_edges`, (n, 2).
+    A share > 0 is at least one edge. Which edges:
+
+    - `connected`: none whose loss would cut a weakly connected component of the graph apart;
+    - `together`: s → t and t → s are held out together, if at all (one edge more where that must be);
+    - `by="time"`: not random but the latest by the graph's times (`read(…, time="year")`), or by
+      `times`, one per edge in the graph's order (`in_edge_order`); edges of the same time stay
+      together, so the shares are met as nearly as they allow;
+    - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
+    """
+    instance("graph", graph, DiGraph, READ)
+    shares = {"valid": share("valid", valid), "test": share("test", test)}
+    whole_number("seed", seed)
+    one_of("by", by, ("edges", "nodes", "time"))
+    if by == "time" and times is None and graph.times is None:
+        raise ValueError(f'by is "time" but {graph} has no times; read(…, time="year") has, or give times')
+    in_time = by == "time" or times is not None
+    chosen = {'by="time"': in_time, 'by="nodes"': by == "nodes", "connected": connected}
+    if sum(chosen.values()) > 1 or (together and not connected and any(chosen.values())):
+        asked = [name for name, on in {**chosen, "together": together}.items() if on]
+        raise ValueError(f"{' and '.join(asked)} exclude each other; only connected and together combine")
+    rng = np.random.default_rng([seed, 0])
+    if in_time:
+        when = graph.times if times is None else times
+        parts, how = by_time(graph, shares, np.asarray(when)), "time"
+    elif by == "nodes":
+        parts, how = by_nodes(graph, shares, rng), "nodes"
+    else:
+        parts = by_chance(graph, shares, rng, connected, together)
+        how = ", ".join(["edges"] + ["connected"] * connected + ["reciprocal pairs together"] * together)
+    return _with_negatives(graph, parts, protocol, ratio, non_edges, [seed], how)
+
+
+def folds(
+    graph: DiGraph,
+    k: int = 5,
+    valid: float = 0.1,
+    seed: int = 0,
+    *,
+    protocol: str = "uniform",
+    ratio: int = 4,
+    non_edges: np.ndarray | None = None,
+    together: bool = False,
+) -> Iterator[Split]:
+    """`k` splits whose test edges are disjoint and together all edges; `valid` of all edges validate."""
+    instance("graph", graph, DiGraph, READ)
+    whole_number("k", k, 2, graph.num_edges)
+    whole_number("seed", seed)
+    rows = into_folds(graph, k, share("valid", valid), np.random.default_rng([seed, 0]), together)
+    return (
+        _with_negatives(graph, parts, protocol, ratio, non_edges, [seed, i], f"fold {i + 1} of {k}")
+        for i, parts in enumerate(rows)
+    )
+
+
+def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np.ndarray:
+    """Values of listed edges (by node number) in the order of the graph; of repeated edges the first.
+
+    Those of self-loops, which no graph has, are left out.
+    """
+    s, t, array = np.asarray(sources), np.asarray(targets), np.asarray(values)
+    if not s.shape == t.shape == array.shape:
+        raise ValueError(f"sources, targets and values have {s.size}, {t.size} and {array.size} entries")
+    order = np.lexsort((t, s))
+    order = order[s[order] != t[order]]
+    first = np.append(True, (np.diff(s[order]) != 0) | (np.diff(t[order]) != 0))[: len(order)]
+    kept = order[first]
+    if not np.array_equal(s[kept], graph.sources) or not np.array_equal(t[kept], graph.targets):
+        raise ValueError(f"the {len(kept)} listed edges are not those of {graph}")
+    return array[kept]
+
+
+def _with_negatives(
+    graph: DiGraph,
+    parts: np.ndarray,
+    protocol: str,
+    ratio: int,
+    non_edges: np.ndarray | None,
+    key: list[int],
+    how: str,
+) -> Split:
+    """Draw the non-edges of a split: those of validation without a look at the test edges."""
+    if (non_edges is not None) != (protocol == "listed"):
+        raise ValueError(f'non_edges and protocol="listed" go together; protocol is {show(protocol)}')
+    if not np.any(parts == TRAIN):
+        raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
+    edges = graph.pairs
+    valid, test = edges[parts == VALID], edges[parts == TEST]
+    left = None if non_edges is None else np.unique(check_listed(graph, non_edges), axis=0)
+    valid_non_edges = draw_non_edges(protocol, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
+    left = _without(left, valid_non_edges)
+    test_non_edges = draw_non_edges(protocol, graph, test, ratio, [*key, 2], left)
+    left = _without(left, test_non_edges)
+    train = graph.subgraph(parts == TRAIN)
+    return Split(train, valid, valid_non_edges, test, test_non_edges, protocol, key[0], how, left)
+
+
+def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
+    """The unique, sorted pairs that are not among those taken."""
+    if pairs is None or not len(taken):
+        return pairs
+    used = DiGraph.from_arrays(taken[:, 0], taken[:, 1], int(pairs.max()) + 1)
+    return pairs[~used.has_edges(pairs[:, 0], pairs[:, 1])]

@@ -1,0 +1,128 @@
+"""What the page may see of a model: its numbers as arrays, and a description of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike.embedding.embedding import Embedding
+from timelike.explore.colours import Colour, of_graph
+from timelike.graphs.digraph import DiGraph
+from timelike.likelihoods import FermiDirac
+from timelike.manifolds.quadric import Quadric, is_anti_de_sitter, is_hyperbolic
+from timelike.plot.views import half_turn, view_of, words_for
+from timelike.training.replay import Replay
+
+#: Names that come with the page, of the nodes with most edges: the candidates for labels.
+LABELLED = 400
+#: Edges that are drawn before a node is chosen: more are a grey cloud.
+MOST_EDGES = 20_000
+#: What is sent of every node, in this order.
+COLUMNS = ("time", "space", "second", "depth")
+
+
+class Shown(NamedTuple):
+    """A model in the page: an embedding, the edges that are known, and more to colour nodes by."""
+
+    title: str
+    embedding: Embedding
+    known: DiGraph | None = None
+    columns: tuple[Colour, ...] = ()
+    replay: Replay | None = None
+
+
+class Picture:
+    """The arrays of a model that go to the page, made once."""
+
+    def __init__(self, model: Shown):
+        self.model = model
+        self.manifold = model.embedding.model.manifold
+        points = model.embedding.points
+        self.count = len(points)
+        frames = [] if model.replay is None else list(model.replay.points)
+        everything = np.concatenate([points, *frames])
+        self.view = view_of(self.manifold, everything, self.count)
+        table = np.stack([*self.view[:3], _depth(self.manifold, everything)], axis=1).astype(np.float32)
+        self.positions = table[: self.count]
+        self.frames = table[self.count :]
+        self.colours = [*of_graph(self.clock, self.positions[:, 0], model.known), *model.columns]
+
+    @property
+    def clock(self) -> str:
+        """What the upward direction means: time, unless nothing in the model is earlier or later."""
+        likelihood = self.model.embedding.model.likelihood
+        timed = self.manifold.signature[0] or self.view.period or not isinstance(likelihood, FermiDirac)
+        return "time" if timed else "first direction"
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """(n, 2) pairs of numbers: the known edges, if they are few enough to be drawn."""
+        known = self.model.known
+        return known.pairs if known and known.num_edges <= MOST_EDGES else np.zeros((0, 2), np.int32)
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        """The nodes worth a label, those with most edges first; without edges the first and last in time."""
+        degrees = next((c.values for c in self.colours if c.label == "degree"), None)
+        if degrees is None:
+            degrees = np.abs(self.positions[:, 0] - np.median(self.positions[:, 0]))
+        return np.argsort(-degrees, kind="stable")[:LABELLED]
+
+    def about(self) -> dict[str, Any]:
+        """What the page must know before it asks for anything."""
+        embedding, view = self.model.embedding, self.view
+        info, manifold = embedding.info, self.manifold
+        replay = self.model.replay
+        return {
+            "title": self.model.title,
+            "space": words_for(manifold),
+            "dim": manifold.dim,
+            "nodes": self.count,
+            "edges": None if self.model.known is None else self.model.known.num_edges,
+            "likelihood": type(embedding.model.likelihood).__name__,
+            "calibration": None if embedding.calibration is None else str(embedding.calibration),
+            "facts": {
+                name: info[name]
+                for name in ("reason", "best_epoch", "selected_by", "valid_ap")
+                if name in info
+            },
+            "views": views_of(manifold),
+            "columns": COLUMNS,
+            "period": view.period,
+            "light": view.light,
+            "wall": view.wall,
+            "radius": float(getattr(manifold, "radius", 1.0)) if isinstance(manifold, Quadric) else 1.0,
+            "lost": view.lost,
+            "lost_in_3d": view.lost_in_3d,
+            "axes": [view.space_label, view.time_label if self.clock == "time" else self.clock],
+            "clock": self.clock,
+            "cones": self.manifold.signature[0] > 0,
+            "colours": [{"label": c.label, "categories": c.categories} for c in self.colours],
+            "labels": [[int(i), str(embedding.name(i))] for i in self.labelled],
+            "drawn_edges": len(self.edges),
+            "epochs": None if replay is None else replay.epochs.tolist(),
+        }
+
+
+def views_of(manifold: Any) -> list[str]:
+    """The ways to lay out a manifold, that which suits it best first."""
+    found = ["diagram"]
+    if is_anti_de_sitter(manifold):
+        found.insert(0, "polar")
+    if is_hyperbolic(manifold):
+        found.insert(0, "disk")
+    if half_turn(manifold) is not None:
+        found.append("rolled")
+    if manifold.dim > 2:
+        found.append("space")
+    return found
+
+
+def _depth(manifold: Any, points: np.ndarray) -> np.ndarray:
+    """Of anti-de Sitter the distance arcosh r from the circle r = 1, as in `plot.scenes.polar`; else 0."""
+    if not is_anti_de_sitter(manifold):
+        return np.zeros(len(points))
+    x = np.asarray(points, float)
+    return np.arccosh(np.maximum(np.hypot(x[:, 0], x[:, 1]), 1))

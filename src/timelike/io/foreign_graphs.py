@@ -1,0 +1,274 @@
+"""Graphs that other libraries hold in memory, told by what they can do, so that none need be installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from timelike._util.checks import show
+from timelike.graphs.digraph import DiGraph
+from timelike.io.columns import Column, Columns, add_table, choose, pick
+from timelike.io.graph_builder import Builder
+
+
+def read(
+    source: Any, builder: Builder, columns: Columns | None = None, time: Column | None = None
+) -> DiGraph:
+    """Read whatever kind of object this is."""
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        source = source.collect()  # a lazy frame
+    if _is_arrow(source):
+        source = _of_arrow(source)
+    if hasattr(source, "columns") and hasattr(source, "shape"):
+        return _frame(source, builder, columns, time)
+    if hasattr(source, "__array__"):
+        return _array(np.asarray(source), builder, columns, time)
+    if columns is not None:
+        raise ValueError(f"columns has no meaning for {builder.source}, which has none; leave it out")
+    if hasattr(source, "is_directed") and hasattr(source, "adj"):
+        return _networkx(source, builder, time)
+    if time is not None:
+        raise ValueError(f"time has no meaning for {builder.source}; leave it out")
+    if hasattr(source, "edge_index"):
+        return _pytorch_geometric(source, builder)
+    if hasattr(source, "tocoo"):
+        return _sparse(source, builder)
+    if isinstance(source, Iterable):
+        return _tuples(source, builder)
+    raise TypeError(
+        f"source is {show(source)}; it must be a path, a NetworkX graph, a SciPy matrix, a pandas or polars "
+        "frame, a NumPy array, a PyTorch Geometric Data, or a list of (source, target) pairs"
+    )
+
+
+def _is_arrow(source: Any) -> bool:
+    """Whether this is a table of Arrow, or of what hands out such, but no frame of its own kind."""
+    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc")
+
+
+def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
+    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways.
+
+    `time` is the attribute with their times, which all must have.
+    """
+    rows = list(source.edges(data="weight"))
+    when = None if time is None else [x for _, _, x in source.edges(data=time)]
+    if not source.is_directed():
+        builder.remarks.append("an undirected graph: every edge counts both ways")
+        twice = [i for i, (a, b, _) in enumerate(rows) if a != b]
+        when = when and when + [when[i] for i in twice]
+        rows += [(rows[i][1], rows[i][0], rows[i][2]) for i in twice]
+    rows, times = _timed(rows, when, builder)
+    weights = None
+    if any(w is not None for _, _, w in rows):
+        weights = _floats([1 if w is None else w for _, _, w in rows], builder)
+    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights, times)
+
+
+def _timed(
+    rows: list[tuple], values: list[Any] | None, builder: Builder
+) -> tuple[list[tuple], np.ndarray | None]:
+    """The rows that have a time, and those times; others are malformed. Without values all rows, and None."""
+    if values is None:
+        return rows, None
+    times = [builder.clock.of(value) for value in values]
+    for i, time in enumerate(times):
+        if time is None:
+            builder.bad(f"row {i}", builder.clock.problem(values[i]), rows[i])
+    good = [i for i, time in enumerate(times) if time is not None]
+    return [rows[i] for i in good], np.asarray([times[i] for i in good])
+
+
+def _sparse(source: Any, builder: Builder) -> DiGraph:
+    """Entry (i, j) of a square matrix is an edge i → j; its value is the weight unless all are 1.
+
+    What is stored of an entry in several places adds up, as everywhere in SciPy.
+    """
+    if source.ndim != 2 or source.shape[0] != source.shape[1]:
+        raise ValueError(f"source has shape {source.shape}; an adjacency matrix must be square")
+    matrix = source.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    entries = matrix.tocoo()
+    weights = _floats(entries.data, builder)
+    s, t = np.asarray(entries.row), np.asarray(entries.col)
+    return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
+
+
+def _of_arrow(source: Any) -> Any:
+    import polars as pl
+
+    try:
+        return pl.DataFrame(source)
+    except pl.exceptions.PolarsError:
+        kind = type(source).__name__
+        raise ValueError(
+            f"source is a {kind}; it must be a table with a column of sources and one of targets"
+        ) from None
+
+
+def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
+    """Columns of a pandas or polars frame, like those of a Parquet file; or an adjacency matrix of pandas."""
+    import polars as pl
+
+    if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
+        return _adjacency(source, builder)
+    names = [str(name) for name in source.columns]
+    kept, places = choose(builder, names, columns, time)
+    if isinstance(source, pl.DataFrame):
+        table = source.select([names[i] for i in kept])
+    else:
+        taken = [_series(source.iloc[:, i]) for i in kept]
+        if any(isinstance(values, list) for values in taken):
+            ordered = [list(taken[i]) for i in places[:3] if i is not None]
+            when = None if places.time is None else list(taken[places.time])
+            return _tuples(zip(*ordered, strict=True), builder, when)
+        called = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
+        table = pl.DataFrame(dict(zip(called, taken, strict=True)))
+    add_table(builder, table, places)
+    return builder.finish()
+
+
+def _is_adjacency(source: Any) -> bool:
+    """Whether a pandas frame has the same names down and across, in any order.
+
+    Numbers may be those of rows and columns of a short list of edges, unless there are more than three.
+    """
+    least = 4 if source.index.dtype.kind in "iu" else 2
+    return least <= len(source) == len(source.columns) and set(source.index) == set(source.columns)
+
+
+def _adjacency(source: Any, builder: Builder) -> DiGraph:
+    """Row → column, of a frame whose index and columns name the same nodes; NaN is no edge."""
+    values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
+    ends, rows, columns = np.nonzero(values), list(source.index), list(source.columns)
+    weights = values[ends]
+    edges = [(rows[i], columns[j]) for i, j in zip(*ends, strict=True)]
+    return _objects(builder, columns, edges, None if np.all(weights == 1) else weights, None)
+
+
+def _series(column: Any) -> Any:
+    """A pandas column as a polars one, or as a list if its values are of several kinds."""
+    import polars as pl
+
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
+        return pl.Series(column.to_numpy())
+    values = [None if missing else x for x, missing in zip(column.tolist(), column.isna(), strict=True)]
+    try:
+        return pl.Series(values, strict=True)
+    except (TypeError, pl.exceptions.PolarsError):
+        return values
+
+
+def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
+    """Two or three columns are an edge list; any other square array is an adjacency matrix."""
+    if source.ndim != 2:
+        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
+    rows, wide = source.shape
+    if time is not None and columns is None:
+        columns = [i for i in range(wide) if i != time]
+    if rows == wide and wide in (2, 3) and columns is None:
+        raise ValueError(
+            f"source has shape {source.shape}, which may be edges or an adjacency matrix; "
+            "give columns=(0, 1) for edges, or scipy.sparse.csr_array(source) for a matrix"
+        )
+    if rows == wide and columns is None:
+        from scipy.sparse import csr_array
+
+        if source.dtype.kind not in "iufb":
+            raise ValueError(f"source holds {source.dtype}; an adjacency matrix must hold numbers")
+        return _sparse(csr_array(source), builder)
+    if columns is None and wide not in (2, 3):
+        turned = "; turn an edge_index round: source.T" if rows == 2 else ""
+        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square{turned}")
+    used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns, time)
+    if source.dtype.kind not in "iuf":
+        ordered = [source[:, i].tolist() for i in used[:3] if i is not None]
+        when = None if used.time is None else source[:, used.time].tolist()
+        return _tuples(zip(*ordered, strict=True), builder, when)
+    import polars as pl
+
+    kept = sorted({i for i in used if i is not None})
+    table = pl.DataFrame({str(i): np.ascontiguousarray(source[:, i]) for i in kept})
+    add_table(builder, table, used.among(kept))
+    return builder.finish()
+
+
+def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
+    """`edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if there is one."""
+    index, weight = (_to_numpy(getattr(source, x, None)) for x in ("edge_index", "edge_weight"))
+    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
+        raise ValueError(f"source.edge_index has shape {index.shape} of {index.dtype}; it must be (2, edges)")
+    nodes = getattr(source, "num_nodes", None)
+    nodes = int(index.max(initial=-1)) + 1 if nodes is None else int(nodes)
+    return builder.numbered(index[0], index[1], nodes, _floats(weight, builder) if weight.ndim else None)
+
+
+def _to_numpy(tensor: Any) -> np.ndarray:
+    for method in ("detach", "cpu", "numpy"):
+        tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
+    return np.asarray(tensor)
+
+
+def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = None) -> DiGraph:
+    """Pairs, or triples with a weight; and the times of the rows, if there are any."""
+    rows: list[tuple] = []
+    values: list[Any] = []
+    for i, row in enumerate(source):
+        good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
+        if not good or any(_is_missing(x) for x in row[:2]):
+            builder.bad(f"row {i}", "it must be (source, target) or (source, target, weight)", row)
+        elif rows and len(row) != len(rows[0]):
+            builder.bad(f"row {i}", f"it has {len(row)} items where the first row has {len(rows[0])}", row)
+        else:
+            rows.append(tuple(row))
+            values += [] if when is None else [when[i]]
+    rows, times = _timed(rows, None if when is None else values, builder)
+    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
+    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights, times)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and value != value)
+
+
+def _floats(values: Any, builder: Builder) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise ValueError(f"{builder.source}: weights must be numbers; they are {show(values)}") from None
+
+
+def _objects(
+    builder: Builder,
+    nodes: list[Any],
+    edges: list[tuple],
+    weights: np.ndarray | None,
+    times: np.ndarray | None,
+) -> DiGraph:
+    """Names of any kind: columns where they are all texts or all whole numbers, else a dictionary."""
+    import polars as pl
+
+    listed = [*(builder.nodes if builder.nodes is not None else ()), *nodes]
+    for kind, dtype in ((str, pl.String), (int | np.integer, pl.Int64)):
+        if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):
+            builder.nodes = pl.Series("nodes", listed, dtype=dtype) if listed else None
+            ends = [pl.Series([edge[i] for edge in edges], dtype=dtype) for i in (0, 1)]
+            builder.add(ends[0], ends[1], weights, times)
+            return builder.finish()
+    number: dict[Any, int] = {}
+    for name in listed:
+        number.setdefault(name, len(number))
+    try:
+        codes = np.asarray([[number.setdefault(x, len(number)) for x in edge] for edge in edges], np.int64)
+    except TypeError:
+        raise ValueError(f"{builder.source}: nodes must be hashable, such as texts and numbers") from None
+    codes = codes.reshape(-1, 2)
+    return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number), times)
+
+
+def _is_kind(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool) and (kind is str or abs(value) < 2**63)

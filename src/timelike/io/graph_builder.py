@@ -1,0 +1,284 @@
+"""From columns of names to a `DiGraph`: the one place that numbers nodes and decides what is left out.
+
+Texts that are all plain whole numbers (`7`, `-3`, not `007`) are whole numbers. Whole numbers are
+put in ascending order, and are no names at all if they are 0 … n − 1; other names keep the order in
+which they are first seen, listed nodes first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from timelike._util.checks import show
+from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
+from timelike.graphs.edge_sorting import Edges, ordered
+from timelike.graphs.name_parsing import WHOLE, name_numbers, name_texts, single, small, whole_numbers
+from timelike.graphs.node_names import Names
+from timelike.graphs.reading_notes import ReadSummary
+from timelike.io.edge_buffer import EdgeList
+from timelike.io.edge_times import Clock
+from timelike.io.name_numbering import IdNumbering, Numbering
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: A file that announces more nodes than this has at most so many for an edge.
+MANY_NODES, NODES_PER_EDGE = 2**24, 100
+
+
+class Builder:
+    """Collects edges batch by batch; rows that cannot be read raise an error, or are counted."""
+
+    def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
+        self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
+        self.remarks: list[str] = []
+        self.clock = Clock()
+        self.rows = self.bad_rows = self._alone = 0
+        self._left_out: Counter[str] = Counter()
+        self._numbering: Numbering | IdNumbering | None = None
+        self._edges = EdgeList()
+        self._top = 0
+
+    def bad(self, where: str, why: str, seen: Any) -> None:
+        """Refuse a row, or count it."""
+        if not self.skip_bad_rows:
+            hint = "skip_bad_rows leaves such rows out"
+            raise ValueError(f"{self.source}, {where}: {why}; the text is {show(seen)} ({hint})")
+        self.bad_rows += 1
+
+    def list_nodes(self, names: pl.Series) -> None:
+        """Nodes that the source lists itself come before those that the caller listed."""
+        import polars as pl
+
+        self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
+
+    def add_nodes(self, names: pl.Series) -> None:
+        """Nodes that may have no edge, found among the edges: loops that are not counted keep them."""
+        if self.rows and len(names):
+            self.add(names, names)
+            self.rows -= len(names)
+            self._alone += len(names)
+
+    def add(
+        self,
+        sources: pl.Series,
+        targets: pl.Series,
+        weights: np.ndarray | None = None,
+        times: np.ndarray | None = None,
+    ) -> None:
+        """Edges between names, either all text or all whole numbers."""
+        s, t = self._numbers(sources, targets)
+        self._edges.append(s, t, single(weights), times)
+        self.rows += len(s)
+
+    def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
+        """Numbers for names: small whole numbers are their own, as long as there is nothing else."""
+        import polars as pl
+
+        if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
+            s, t = whole_numbers(sources), whole_numbers(targets)
+            if s is None or t is None or (not self.rows and self._wrong_node() is not None):
+                self._start_numbering(pl.String)
+            else:
+                sources, targets = s, t
+        if self._numbering is None:
+            small_s, small_t = small(sources), small(targets)
+            if small_s is not None and small_t is not None:
+                self._top = max(self._top, *(int(x.max(initial=0)) for x in (small_s, small_t)))
+                return small_s, small_t
+            self._start_numbering(pl.Int64)
+        return self._numbering.number([sources, targets])  # type: ignore[union-attr]
+
+    def _start_numbering(self, kind: Any) -> None:
+        """Number listed nodes, and all that has been added as whole numbers so far."""
+        import polars as pl
+
+        ids = None if self._numbering is None else self._numbering.names()
+        self._numbering = numbering = Numbering() if kind == pl.String else IdNumbering()
+        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
+        numbering.number([listed if kind == pl.String else pl.Series(self._whole_nodes(), dtype=kind)])
+
+        def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+            names = (pl.Series(x, dtype=pl.Int64) if ids is None else ids.gather(x) for x in (s, t))
+            s, t = numbering.number([x.cast(kind) for x in names])
+            return s, t, *rest
+
+        self._edges.change(number)
+
+    def _kept(
+        self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+    ) -> Edges:
+        """Edges without those that policy leaves out, which are counted; each for the first reason."""
+        reasons = {"self_loops": s == t}
+        if weights is not None:
+            reasons["missing_weights"] = ~np.isfinite(weights)
+            reasons["negative_weights"] = weights < 0
+            reasons["zero_weights"] = weights == 0
+        out = np.zeros(len(s), bool)
+        for reason, mask in reasons.items():
+            self._left_out[reason] += int(np.count_nonzero(mask & ~out))
+            out |= mask
+        if not out.any():
+            return s, t, weights, times
+        weights, times = (None if x is None else x[~out] for x in (weights, times))
+        return s[~out], t[~out], weights, times
+
+    def finish(self) -> DiGraph:
+        """The graph of all that was added."""
+        import polars as pl
+
+        if not self.rows:
+            more = f" but {self.bad_rows:,} malformed rows" if self.bad_rows else ""
+            raise ValueError(f"{self.source}: there are no edges in it{more}")
+        if self._numbering is None and not self._is_dense():
+            self._start_numbering(pl.Int64)
+        names, rank, count = self._compact() if self._numbering is None else self.final_names()
+        self._keep(rank)
+        return self._graph(count, names)
+
+    def _compact(self) -> tuple[Names | None, np.ndarray | None, int]:
+        """`final_names` for numbers that are their own names: small ones, and not negative."""
+        listed = self._whole_nodes()
+        seen = np.zeros(1 + max(self._top, int(listed.max(initial=0))), bool)
+        seen[listed] = True
+        for s, t, *_ in self._edges.pieces():
+            seen[s] = seen[t] = True
+        ids = np.flatnonzero(seen)
+        rank = None if len(ids) == len(seen) else np.cumsum(seen, dtype=np.int32) - np.int32(1)
+        return name_numbers(ids), rank, len(ids)
+
+    def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
+        """The names of the nodes, what number each becomes (None: its own), and how many they are."""
+        import polars as pl
+
+        assert self._numbering is not None
+        names = self._numbering.names()
+        self._numbering = None
+        if names.dtype == pl.String and not names.str.contains(WHOLE).all():
+            return name_texts(names), None, len(names)
+        ids = names.cast(int).to_numpy()
+        order = np.argsort(ids)
+        rank = np.empty(len(ids), np.int32)
+        rank[order] = np.arange(len(ids), dtype=np.int32)
+        return name_numbers(ids[order]), rank, len(ids)
+
+    def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
+        """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
+        if not self.rows:
+            return self.finish()
+        if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
+            raise ValueError(
+                f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; so many nodes without an edge are "
+                "there to fill the memory"
+            )
+        if isinstance(self._numbering, Numbering):
+            names = self._numbering.names()
+            wrong = names.filter(~names.str.contains(WHOLE))
+            raise ValueError(f"{self.source}: {show(wrong[0])} is no whole number; nodes of this format are")
+        ids = None if self._numbering is None else self._numbering.names().to_numpy()
+        self._numbering = None
+
+        def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+            pairs = np.stack([s, t], axis=1)
+            pairs = (pairs if ids is None else ids[pairs]) - first
+            self._check_range(pairs.reshape(-1), nodes, first)
+            return pairs[:, 0], pairs[:, 1], *rest
+
+        self._edges.change(number)
+        self._keep()
+        if mirrored:
+            self.remarks.append("a symmetric matrix: every entry is an edge both ways")
+            self._edges.mirror()
+        return self._graph(nodes, None)
+
+    def _keep(self, rank: np.ndarray | None = None) -> None:
+        """Leave out what policy leaves out, and give nodes the numbers that `rank` says."""
+        with ThreadPoolExecutor(2) as pool:
+
+            def keep(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
+                if rank is not None:
+                    s, t = pool.map(lambda end: rank.take(end, mode="clip"), (s, t))
+                return self._kept(s, t, *rest)
+
+            self._edges.change(keep)
+
+    def numbered(
+        self,
+        s: np.ndarray,
+        t: np.ndarray,
+        nodes: int,
+        weights: np.ndarray | None = None,
+        names: Sequence[Hashable] | None = None,
+        times: np.ndarray | None = None,
+    ) -> DiGraph:
+        """The graph of an object whose nodes have numbers already, 0 … `nodes` − 1."""
+        for end in (s, t):
+            self._check_range(end, nodes, 0, names)
+        self.rows += len(s)
+        s, t, weights, times = self._kept(s, t, single(weights), times)
+        return self._noted(DiGraph.from_arrays(s, t, nodes, names, weights, times), len(s))
+
+    def _check_range(
+        self, ids: np.ndarray, nodes: int, first: int, names: Sequence[Hashable] | None = None
+    ) -> None:
+        if self.nodes is not None and names is None:
+            raise ValueError(f"nodes has no meaning for {self.source}, which says how many there are")
+        wrong = ids[(ids < 0) | (ids >= nodes)]
+        if wrong.size:
+            raise ValueError(
+                f"{self.source}: there is a node {wrong[0] + first}; allowed: {first} to {nodes - 1 + first}"
+            )
+
+    def _graph(self, nodes: int, names: Names | None) -> DiGraph:
+        """The graph of the edges that are kept."""
+        count = len(self._edges)
+        if count > MOST_EDGES:
+            raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
+        if nodes > MOST_NODES:
+            raise ValueError(f"{self.source}: {nodes:,} nodes; at most {MOST_NODES:,} are possible")
+        s, t, weights, times = ordered(*self._edges.taken())
+        return self._noted(DiGraph(s, t, nodes, names, weights, times), count)
+
+    def _noted(self, graph: DiGraph, count: int) -> DiGraph:
+        """The graph of so many edges with its notes, if it has any edge."""
+        self._left_out["self_loops"] -= self._alone
+        counts = {**self._left_out, "duplicates": count - graph.num_edges, "bad_rows": self.bad_rows}
+        kept = "first" if graph.times is None else "earliest"
+        notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
+        if not graph.num_edges:
+            why = "; ".join(notes.lines()) or "there are none in it"
+            raise ValueError(f"{self.source}: no edges between different nodes: {why}")
+        return dataclasses.replace(graph, notes=notes)
+
+    def _is_dense(self) -> bool:
+        """Whether a table with a row for every small id is worth its memory."""
+        listed = self._whole_nodes()
+        top = max(self._top, int(listed.max(initial=0)))
+        return bool(listed.min(initial=0) >= 0 and top < max(2 * self.rows, 2**20))
+
+    def _whole_nodes(self) -> np.ndarray:
+        """Listed nodes as numbers, where the edges are between numbers."""
+        import polars as pl
+
+        if self.nodes is None:
+            return np.zeros(0, np.int32)
+        wrong = self._wrong_node()
+        if wrong is not None:
+            raise ValueError(f"nodes: {show(wrong)} is no whole number, but the nodes of {self.source} are")
+        return self.nodes.cast(pl.String).cast(int).to_numpy()
+
+    def _wrong_node(self) -> str | None:
+        """The first listed node that is no whole number."""
+        import polars as pl
+
+        if self.nodes is None:
+            return None
+        texts = self.nodes.cast(pl.String)
+        wrong = texts.filter(~texts.str.contains(WHOLE))
+        return wrong[0] if len(wrong) else None

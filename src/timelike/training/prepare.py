@@ -1,0 +1,198 @@
+"""What a run is given, checked and brought to the device; and how a checkpoint knows it again."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import warnings
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from timelike._util.checks import instance
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of, with_numbers
+from timelike.engine.config import Config
+from timelike.engine.epoch import Data
+from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.filtered_edges import FilteredEdges
+from timelike.engine.sampling import EdgeTable, share_taken
+from timelike.engine.table_storage import check_storage
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.digraph import DiGraph, checked_nodes, checked_pairs
+from timelike.io.edge_shards import AnyGraph, EdgeShards
+from timelike.training.cost_model import check_memory
+
+#: On a GPU, steps on so many rows of the table are worth kernels of our own.
+LONG_STEP = 1 << 15
+
+#: On a CPU, steps on at most so many rows are worth one kernel for all of them: longer ones use several cores
+#: where each operation has its own, and a table of more nodes takes too long to hand over.
+FEW_ROWS, FEW_NODES = 1 << 12, 1 << 14
+
+#: As many epochs as no run has.
+NEVER = 2**31 - 1
+
+
+def prepare(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    valid: LabelledPairs | None,
+    test: LabelledPairs | None,
+    non_edges: np.ndarray | None,
+    alone: bool = False,
+) -> tuple[Plan, Data]:
+    """Check what is to be learned, fix what is compiled, and copy the rest to the device.
+
+    `alone` says that the run is one, not many side by side; only such a run may stream its edges.
+    """
+    if not (alone and isinstance(graph, EdgeShards)):
+        instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
+    instance("model", model, Model, "Model(manifold, likelihood)")
+    instance("config", config, Config, "Config(epochs=…)")
+    _check_learned(model, config)
+    check_storage(config.tables, model.manifold)
+    if graph.num_edges == 0:
+        raise ValueError(f"{graph} has no edges to learn from")
+    check_memory(graph, model, config)
+    valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
+    plan = config.plan(valid is not None, test is not None)
+    plan = _faster(plan, model, graph, alone)
+    listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
+    _check_negatives(plan, graph, listed)
+    if isinstance(graph, EdgeShards):
+        return plan, Data(None, valid, test)
+    table: Any = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    if plan.fused:
+        table = FilteredEdges.of(table, graph, plan.rows(graph.num_edges))
+    return plan, Data(table, valid, test)
+
+
+def _check_learned(model: Model, config: Config) -> None:
+    """A name to learn must be that of a number of the model; of several, they begin as one."""
+    numbers = numbers_of(model)
+    for name in config.learn:
+        if name not in numbers:
+            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers)}")
+        if repr(with_numbers(model, {name: numbers[name]})) != repr(model):
+            raise ValueError(
+                f"Config: learn has {name!r}, a name of several numbers of the model, not all "
+                f"{numbers[name]}; make them equal to learn one for all, or name them apart"
+            )
+
+
+def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> None:
+    """Without non-edges to tell them from, every pair becomes a likely edge: an error, or a warning."""
+    if not plan.negatives.total:
+        raise ValueError("Negatives: none is drawn, so every pair would become a likely edge; set uniform=4")
+    if plan.negatives.listed and (listed is None or not len(listed)):
+        raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+    if listed is not None and not plan.negatives.listed:
+        raise ValueError("non_edges are given, but Negatives draws from them only if listed is set")
+    if listed is not None and share_taken(graph, listed) == 1:
+        raise ValueError("non_edges: each is a training edge, or a node with itself; there is none to draw")
+    if graph.num_edges >= graph.num_nodes * (graph.num_nodes - 1):
+        warnings.warn(f"{graph} has all edges there can be: no non-edges are learned", stacklevel=4)
+
+
+def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
+    """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
+    rows = plan.rows(graph.num_edges)
+    if jax.default_backend() == "cpu":
+        few = rows <= FEW_ROWS and graph.num_nodes <= FEW_NODES
+        return dataclasses.replace(plan, in_one_kernel=few and not plan.dense and _is_ours(model))
+    if not alone or rows < LONG_STEP or jax.default_backend() != "gpu":
+        return plan
+    try:
+        from timelike.engine.gpu_step import fits
+    except ImportError:  # a JAX that compiles kernels by other means than Triton
+        return plan
+    return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
+
+
+def _is_ours(struct: Any) -> bool:
+    """Whether derivatives are known to need no scatter, which one kernel may not have; a user's own may."""
+    if not type(struct).__module__.startswith("timelike."):
+        return False
+    return all(_is_ours(getattr(struct, f.name)) for f in dataclasses.fields(struct) if "kind" in f.metadata)
+
+
+def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
+    """The pairs themselves, or None if there are none."""
+    if pairs is None:
+        return None
+    hint = f"the part `{name}` of a Split, or LabelledPairs.build(positives, negatives)"
+    instance(name, pairs, LabelledPairs, hint)
+    labels = np.asarray(pairs.labels)
+    if labels.size == 0:
+        return None
+    if labels.all() or not labels.any():
+        raise ValueError(f"{name} must hold at least one positive and one negative pair, or none at all")
+    for end in (pairs.sources, pairs.targets):
+        checked_nodes(np.asarray(end), graph.num_nodes, name)
+    return pairs
+
+
+def make_numbers(model: Model, config: Config) -> Numbers:
+    """Settings as arrays: another value is not another compilation."""
+    return jax.device_put(plain_numbers(model, config))
+
+
+def plain_numbers(model: Model, config: Config) -> Numbers:
+    """The same, not on the device yet."""
+    f: Any = partial(np.asarray, dtype=jnp.result_type(float))
+    i: Any = partial(np.asarray, dtype=np.int32)
+    return Numbers(
+        model=jax.tree.map(f, model),
+        learning_rate=f(config.learning_rate),
+        init_scale=f(config.init_scale),
+        clip=f(config.clip),
+        epochs=i(config.epochs),
+        burn_in=i(config.burn_in),
+        final_rate=f(config.final_rate),
+        anneal=f(config.anneal),
+        patience=i(NEVER if config.patience is None else config.patience),
+        seed=i(config.seed),
+    )
+
+
+def settings_of(
+    graph: AnyGraph,
+    model: Model,
+    config: Config,
+    plan: Plan,
+    data: Data,
+    non_edges: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What must be the same for a checkpoint to be continued; `non_edges` where they are not in the data."""
+    table = data.table
+    listed = () if non_edges is None else tuple(np.asarray(non_edges, np.int32).T)
+    if table is not None:
+        listed = (table.listed_sources, table.listed_targets)
+    return {
+        **config.to_dict(),
+        "model": repr(model),
+        "nodes": graph.num_nodes,
+        "edges": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)),
+        "non_edges": digest(*listed),
+        "valid": digest(*(data.valid or ())),
+        "test": digest(*(data.test or ())),
+        "selected by": plan.select,
+    }
+
+
+def edges_of(graph: DiGraph) -> list[np.ndarray]:
+    """Sources, targets and, if there are any, weights."""
+    return [x for x in (graph.sources, graph.targets, graph.weights) if x is not None]
+
+
+def digest(*arrays: Any) -> str:
+    """Whether arrays are the same, in a few letters."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:16]

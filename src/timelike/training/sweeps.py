@@ -1,0 +1,267 @@
+"""Many runs in one program: seeds and continuous settings are one more axis of its arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from timelike._util.checks import positive_number
+from timelike._util.hardware import cores
+from timelike._util.interrupts import note_signals
+from timelike.core.model import Model
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
+from timelike.engine.passes import MANY
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.training.checkpoint import Checkpointing, Saver, beside
+from timelike.training.cost_model import WORD, work_of
+from timelike.training.grid import one_run, runs_of
+from timelike.training.prepare import plain_numbers, prepare, settings_of
+from timelike.training.training_loop import (
+    InterruptedTraining,
+    diverged,
+    make_embedding,
+    stack_history,
+    unstack_history,
+)
+
+#: Threads wait for each other after so many seconds, or an epoch: short ones are taken several in a turn.
+TURN = 0.1
+
+#: Bytes of a pair that is drawn: its nodes, weights and what is found out about them.
+DRAWN = 64
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Sweep:
+    """A tidy table, one row per run, and the embedding of the best run by the score of the selection.
+
+    Each row has the settings that were varied, `status` ("finished", "stopped early" or "diverged
+    in epoch n"), `best_epoch`, `loss`, and `valid_ap` and `test_ap` of that epoch; `best_test_ap`
+    is the highest over all epochs, the paper's protocol. `runs` has the embedding of every row, if all were
+    to be kept.
+    """
+
+    rows: list[dict[str, Any]]
+    best: Embedding
+    runs: list[Embedding] = dataclasses.field(default_factory=list)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The table by columns, ready for `pandas.DataFrame` or `polars.DataFrame`."""
+        return {name: [row[name] for row in self.rows] for name in self.rows[0]}
+
+
+def sweep(
+    graph: DiGraph,
+    model: Model,
+    config: Config | None = None,
+    grid: Mapping[str, Sequence[float]] | Sequence[Mapping[str, Any]] | None = None,
+    seeds: int | Iterable[int] = 1,
+    *,
+    valid: LabelledPairs | None = None,
+    test: LabelledPairs | None = None,
+    non_edges: np.ndarray | None = None,
+    keep_all: bool = False,
+    memory: float = 2**31,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
+    progress: bool | None = None,
+) -> Sweep:
+    """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
+
+    Grid names are learning_rate, final_rate, anneal, init_scale, clip and every number inside the model:
+    tau1, tau2, alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes,
+    its seed too; all name the same. `keep_all` keeps the embeddings of all runs, such as the members of an
+    `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
+    from; with several programs, a file for each.
+    """
+    config = Config() if config is None else config
+    plan, data = prepare(graph, model, config, valid, test, non_edges)
+    settings = runs_of(model, config, {} if grid is None else grid, seeds)
+    room = positive_number("memory", memory, finite=False) / _bytes_per_run(graph, model, config)
+    size = max(1, int(min(room, MOST_NODES // graph.num_nodes)))
+    chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
+    rows: list[dict[str, Any]] = []
+    best: tuple[float, Embedding] | None = None
+    runs: list[Embedding] = []
+    bar = tqdm(
+        total=len(chunks) * config.last_epoch,
+        desc=f"{len(settings)} runs",
+        unit="epoch",
+        disable=None if progress is None else not progress,
+    )
+    with bar:
+        for number, chunk in enumerate(chunks):
+            lanes = [one_run(model, config, one) for one in chunk]
+            numbers = [plain_numbers(*lane) for lane in lanes]
+            about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
+            saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
+            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
+            found = _rows(config, chunk, state, history)
+            scores = [merit(plan.select, row) for row in found]
+            first = int(np.argmax(scores))
+            rows += found
+            wanted = range(len(chunk)) if keep_all else [first]
+            made = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
+            if best is None or scores[first] > best[0]:
+                best = (float(scores[first]), made[first])
+            runs += made.values() if keep_all else []
+    assert best is not None
+    return Sweep(rows, best[1], runs)
+
+
+def _of_lane(
+    graph: DiGraph,
+    plan: Plan,
+    run: tuple[Model, Config],
+    state: State,
+    history: dict[str, np.ndarray],
+    lane: int,
+) -> Embedding:
+    """What one of the runs side by side has learned."""
+    mine = jax.tree.map(lambda x: x[lane], state)
+    columns = {name: values[:, lane] for name, values in history.items()}
+    return make_embedding(graph, run[0], run[1].to_dict(), plan, mine, columns)
+
+
+def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
+    """What a run has of its own: tables, the rows of a step, and the pairs that are drawn together."""
+    work = work_of(graph, model, config)
+    needed = work.nodes * work.bytes_per_node() + work.bytes_per_step() + DRAWN * PAIRS_PER_BLOCK
+    return needed * jnp.result_type(float).itemsize // WORD
+
+
+def _run_chunk(
+    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, epochs: int, saver: Saver, bar: Any
+) -> tuple[State, dict[str, np.ndarray]]:
+    """Train the runs of a chunk side by side until the last one is done.
+
+    The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
+    cut into one part per core, each run by a thread of its own.
+    """
+    together = stack(lanes)
+    parts, history = _cut(together), []
+    start, epoch_of = programs(plan, num_nodes)
+    stored = saver.load(jax.eval_shape(start, together), Report._fields)
+    if stored is None:
+        states = [start(numbers) for numbers in parts]
+    else:
+        states, history = _cut(stored.state), unstack_history(stored.history)
+        bar.update(len(history))
+
+    double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
+
+    def advance(count: int, numbers: Numbers, state: State) -> tuple[State, list[Any]]:
+        reports = []
+        with jax.enable_x64(double):
+            for _ in range(count):
+                state, report = epoch_of(numbers, data, state)
+                reports.append(report)
+            return state, jax.device_get(reports)
+
+    def whole() -> State:
+        return _join([jax.device_get(state) for state in states], len(lanes))
+
+    turn = 1
+    with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
+        while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
+            started = time.perf_counter()
+            turn = saver.before_due(len(history), min(turn, epochs - len(history)))
+            results = list(pool.map(partial(advance, turn), parts, states))
+            states = [state for state, _ in results]
+            history += [_join(list(both), len(lanes)) for both in zip(*(r for _, r in results), strict=True)]
+            bar.update(turn)
+            turn = max(1, int(turn * TURN / (time.perf_counter() - started)))
+            if caught:
+                saver.save(whole(), stack_history(history))
+                raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
+            if saver.due(len(history)):
+                saver.save(whole(), stack_history(history))
+    bar.update(epochs - len(history))
+    state = whole()
+    saver.save(state, stack_history(history))
+    return state, stack_history(history)
+
+
+def _cores() -> int:
+    if jax.default_backend() != "cpu":
+        return 1
+    return cores()
+
+
+def stack(trees: list[Any]) -> Any:
+    """Runs side by side, on the device: every array with a leading axis."""
+    return jax.device_put(jax.tree.map(lambda *xs: np.stack(xs), *trees))
+
+
+def _cut(together: Any) -> list[Any]:
+    """Runs side by side in equal parts, which are one compilation: one for each core; the last may repeat."""
+    lanes = len(jax.tree.leaves(together)[0])
+    size = -(-lanes // _cores())
+    parts = [np.minimum(np.arange(i, i + size), lanes - 1) for i in range(0, lanes, size)]
+    return [jax.tree.map(lambda x, part=part: jnp.array(np.asarray(x)[part]), together) for part in parts]
+
+
+def _join(trees: list[Any], lanes: int) -> Any:
+    return jax.tree.map(lambda *xs: np.concatenate(xs)[:lanes], *trees)
+
+
+@functools.cache
+def programs(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
+    """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
+    epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
+    if not plan.in_one_kernel:  # steps are taken at once, too
+        epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
+    return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
+
+
+@functools.cache
+def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
+    """Numbers → states; it takes as long to compile as an epoch, so plans share it that begin alike."""
+    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
+    return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
+
+
+def _rows(
+    config: Config, chunk: list[dict[str, Any]], state: State, history: dict[str, np.ndarray]
+) -> list[dict[str, Any]]:
+    rows = []
+    broken = ~np.asarray(state.alive) & diverged(history["loss"], history["culprits"]).any(axis=0)
+    for lane, settings in enumerate(chunk):
+        reached, best = int(state.epoch[lane]), int(state.best_epoch[lane])
+        status = "finished" if reached == config.last_epoch else "stopped early"
+        if broken[lane]:
+            status = f"diverged in epoch {reached + 1}"
+        scores = {
+            name: float(history[name][best - 1, lane]) if best else math.nan
+            for name in ("loss", "valid_ap", "test_ap")
+        }
+        best_test = float(np.max(history["test_ap"][:reached, lane], initial=-np.inf))  # NaN if one is
+        scores["best_test_ap"] = best_test if best_test > -np.inf else math.nan
+        rows.append({**settings, "status": status, "best_epoch": best, **scores})
+    return rows
+
+
+def merit(select: str, row: Mapping[str, Any]) -> float:
+    """What the best row has most of: the score it was selected by, or, without one, the lowest loss.
+
+    Without one, a run that diverged has none: its loss is that of an early epoch, which says nothing.
+    """
+    value = -row["loss"] if select == "last" else row[f"{select}_ap"]
+    lost = math.isnan(value) or (select == "last" and row["status"].startswith("diverged"))
+    return -math.inf if lost else value

@@ -1,0 +1,226 @@
+"""Training: one compiled program per epoch, and around it checkpoints, progress and diagnosis."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from timelike._util.interrupts import note_signals
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of, with_numbers, with_reals
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch_plan import Plan
+from timelike.engine.table_storage import narrow, wide
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.io.edge_shards import AnyGraph, EdgeShards
+from timelike.training.checkpoint import Checkpointing, Saver
+from timelike.training.prepare import digest, edges_of, make_numbers, prepare, settings_of
+from timelike.training.stream import Stream
+
+SELECTED_BY = {
+    "valid": "best validation AP",
+    "test": "best test AP (the paper's protocol)",
+    "last": "last epoch",
+}
+
+
+#: Below this a temperature, and beyond these a learning rate, are out of the ordinary.
+COLD, LOW, HIGH = 0.01, 1e-4, 1.0
+
+
+class DivergedError(ArithmeticError):
+    """Training met a number that is not finite; `embedding` is the best of the epochs before."""
+
+    def __init__(self, message: str, epoch: int, embedding: Embedding):
+        super().__init__(message)
+        self.epoch = epoch
+        self.embedding = embedding
+
+
+class InterruptedTraining(KeyboardInterrupt):
+    """A signal stopped training at the end of an epoch.
+
+    `embedding` holds what was learned so far; None if there were many runs.
+    """
+
+    def __init__(self, message: str, embedding: Embedding | None):
+        super().__init__(message)
+        self.embedding = embedding
+
+
+def train(
+    graph: AnyGraph,
+    model: Model,
+    config: Config | None = None,
+    *,
+    valid: LabelledPairs | None = None,
+    test: LabelledPairs | None = None,
+    non_edges: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+    checkpoint: Checkpointing | str | os.PathLike | None = None,
+    progress: bool | None = None,
+    on_epoch: Callable[[int, np.ndarray], None] | None = None,
+) -> Embedding:
+    """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
+
+    The edges of `EdgeShards` are streamed to the device, part by part.
+    `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
+    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
+    has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
+    names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
+    is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
+    """
+    config = Config() if config is None else config
+    plan, data = prepare(graph, model, config, valid, test, non_edges, alone=True)
+    numbers = make_numbers(model, config)
+    state = _initial(plan, graph.num_nodes)(numbers)
+    if start is not None:
+        state = started(state, model, start)
+    history: list[Report] = []
+    settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, non_edges)
+    saver = Saver(checkpoint, settings if start is None else {**settings, "start": digest(start)})
+    stored = saver.load(state, Report._fields)
+    if stored is not None:
+        state, history = stored.state, unstack_history(stored.history)
+
+    def finish() -> Embedding:
+        return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
+
+    epoch_of = Stream(plan, graph, non_edges) if isinstance(graph, EdgeShards) else _compiled(plan)
+    if on_epoch is not None:
+        on_epoch(len(history), np.asarray(wide(state.points)))
+    bar = tqdm(
+        total=config.last_epoch,
+        initial=len(history),
+        desc="training",
+        unit="epoch",
+        disable=None if progress is None else not progress,
+    )
+    if isinstance(epoch_of, Stream):
+        epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
+    with bar, note_signals() as caught:
+        while len(history) < config.last_epoch and bool(state.alive):
+            state, report = epoch_of(numbers, data, state)
+            history.append(jax.device_get(report))
+            _show(bar, graph, history)
+            if diverged(history[-1].loss, history[-1].culprits):
+                saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
+                nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
+                began = bool(np.isfinite(wide(state.points)).all())
+                said = diagnosis(nodes, model, config, len(history), began)
+                raise DivergedError(said, len(history), finish())
+            if on_epoch is not None:
+                on_epoch(len(history), np.asarray(wide(state.points)))
+            if caught:
+                saver.save(state, stack_history(history))
+                raise InterruptedTraining(
+                    saver.farewell(caught[0], len(history), config.last_epoch), finish()
+                )
+            if saver.due(len(history)):
+                saver.save(state, stack_history(history))
+    saver.save(state, stack_history(history))
+    return finish()
+
+
+def started(state: State, model: Model, start: np.ndarray) -> State:
+    """The same state at other points."""
+    start = np.asarray(start)
+    model.manifold.check_points(start, "start")
+    if start.shape != state.points.shape:
+        raise ValueError(f"start has {len(start)} points; there are {len(state.points)} nodes")
+    points, best = (narrow(jnp.array(start, state.best_score.dtype), state.points.dtype) for _ in range(2))
+    return state._replace(points=points, best_points=best)
+
+
+@functools.cache
+def _compiled(plan: Plan) -> Any:
+    return compiled(partial(run_epoch, plan))
+
+
+@functools.cache
+def _initial(plan: Plan, num_nodes: int) -> Any:
+    return jax.jit(partial(init_state, plan, num_nodes=num_nodes))
+
+
+def stack_history(history: list[Report]) -> dict[str, np.ndarray]:
+    """One array per quantity, an entry per epoch."""
+    return {name: np.stack([getattr(r, name) for r in history]) for name in Report._fields} if history else {}
+
+
+def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
+    """What `stack_history` stacked."""
+    return [Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))]
+
+
+def make_embedding(
+    graph: AnyGraph,
+    model: Model,
+    settings: dict[str, Any],
+    plan: Plan,
+    state: State,
+    history: dict[str, np.ndarray],
+) -> Embedding:
+    """The result of one run, from its last state and its history."""
+    done, best = int(state.epoch), int(state.best_epoch)  # an epoch that diverged is not done
+    columns = {name: values[:done] for name, values in history.items() if name != "culprits"}
+    info = {
+        "config": settings,
+        "selected_by": SELECTED_BY[plan.select],
+        "best_epoch": best,
+        "graph": repr(graph),
+        "checksum": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)[:2]),
+    }
+    if plan.learn:
+        found = numbers_of(with_reals(model, state.best_reals))
+        learned = {name: float(found[name]) for name in plan.learn}
+        info, model = {**info, "learned": learned}, with_numbers(model, learned)
+    for name in ("valid_ap", "test_ap"):
+        if best and not np.isnan(columns[name][best - 1]):
+            info[name] = float(columns[name][best - 1])
+    return Embedding(model, np.asarray(wide(state.best_points)), graph.names, columns, info)
+
+
+def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
+    report = history[-1]
+    rate = bar.format_dict["rate"]
+    shown = {"loss": f"{report.loss / graph.num_edges:.3f}"}
+    if not np.isnan(report.valid_ap):
+        shown["valid AP"] = f"{report.valid_ap:.3f}"
+    if rate:
+        shown["edges/s"] = f"{rate * graph.num_edges:,.0f}"
+    bar.set_postfix(shown, refresh=False)
+    bar.update()
+
+
+def diverged(loss: Any, culprits: Any) -> np.ndarray:
+    """Whether an epoch met a number that is not finite, by what it reports."""
+    return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
+
+
+def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int, began: bool = True) -> str:
+    """What happened, where, and what to change; `began` says whether the epoch began with finite points."""
+    where = f" in the points of {', '.join(nodes)}" if nodes else ""
+    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {_cure(model, config, began)}"
+
+
+def _cure(model: Model, config: Config, began: bool) -> str:
+    rate, clip = config.learning_rate, ", or set clip (say 10)" if np.isinf(config.clip) else ""
+    if not began:
+        return f"they were so before the first step: begin nearer to the origin than {config.init_scale:g}"
+    temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
+    coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
+    if rate < HIGH and coldest is not None and temperatures[coldest] < COLD:
+        return f"{coldest} = {temperatures[coldest]:g} is very cold: raise it{clip}"
+    if rate < LOW:
+        return f"the learning rate {rate:g} is low: look for weights, a radius or a start that are very large"
+    return f"the learning rate {rate:g} is most likely too high: try {min(rate / 4, HIGH):g}{clip}"
