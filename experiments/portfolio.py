@@ -1,4 +1,4 @@
-"""The search behind `timelike.portfolio`: settings that are good for different graphs, by validation alone.
+"""The search behind `estimator.portfolio`: settings that are good for different graphs, by validation alone.
 
 python -m experiments.portfolio score --out OUT [--only TEXT]    # an accelerator; several may share OUT
 python -m experiments.portfolio pick --out OUT                   # print the few of each geometry

@@ -81,8 +81,8 @@ def test_large_graphs_sort_alike(weighted):
 @pytest.mark.parametrize("nodes", [50, 2**31 - 1])
 @pytest.mark.parametrize("many", [2, 2**20])
 def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
-    monkeypatch.setattr("timelike.sorting.MANY", many)
-    monkeypatch.setattr("timelike.sorting.PIECE", 7)
+    monkeypatch.setattr("timelike.graphs.edge_sorting.MANY", many)
+    monkeypatch.setattr("timelike.graphs.edge_sorting.PIECE", 7)
     rng = np.random.default_rng(0)
     s, t = nodes - 1 - rng.integers(0, 9, (2, 400))
     times, weights = rng.integers(-3, 3, 400), np.arange(1, 401)
@@ -230,8 +230,8 @@ def test_the_geometry_fits_the_graph(graph, geometry, why):
 def test_sampled_shares_are_near_the_truth(monkeypatch):
     graph = datasets.duplication_divergence(5, 200)
     exact = graph.describe()
-    monkeypatch.setattr("timelike.describe.PATHS", 2000)
-    monkeypatch.setattr("timelike.describe.STARTS", 10)
+    monkeypatch.setattr("timelike.graphs.description.PATHS", 2000)
+    monkeypatch.setattr("timelike.graphs.description.STARTS", 10)
     sampled = graph.describe(seed=1)
     assert sampled == graph.describe(seed=1)
     assert sampled.cycle_searches == 10
@@ -241,7 +241,7 @@ def test_sampled_shares_are_near_the_truth(monkeypatch):
 
 
 def test_the_search_for_cycles_stops_in_time(monkeypatch):
-    monkeypatch.setattr("timelike.describe.FOLLOWED", 10_000)
+    monkeypatch.setattr("timelike.graphs.description.FOLLOWED", 10_000)
     found = datasets.cycle(1000).describe()
     assert (found.longest_shortest_cycle, found.cycle_searches) == (0, 0)
 

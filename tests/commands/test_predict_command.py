@@ -53,7 +53,7 @@ def test_all_edges_between_listed_nodes(run, fitted, tmp_path, monkeypatch):
     code, out, _ = run("predict", "model", "--all", "--sources", tmp_path / "regulators.txt")
     assert code == 0
     same(table(out), embedding.top_edges(10, trained_on.known, ["lexA", "recA"]))
-    monkeypatch.setattr("timelike.commands.predict.MANY", 80)  # 40 nodes, two of them sources
+    monkeypatch.setattr("timelike.cli.predict_command.MANY", 80)  # 40 nodes, two of them sources
     for options, many in (((), True), (("--sources", tmp_path / "regulators.txt"), False)):
         code, _, err = run("predict", "model", "--all", *options)
         assert (code, "1.6e+03 pairs are scored; --source" in err) == (0, many)
@@ -79,7 +79,7 @@ def test_similar_nodes(run, fitted):
 
 
 def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("timelike.commands.predict.ROWS", 7)  # many pieces
+    monkeypatch.setattr("timelike.cli.predict_command.ROWS", 7)  # many pieces
     embedding, trained_on = fitted
     strangers = embedding.strangers(trained_on.known)
     nodes = [embedding.name(i) for i in range(len(embedding.points)) if i not in strangers]
@@ -89,7 +89,7 @@ def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
         assert run("predict", "model", "--each", 3, "--out", file)[:2] == (0, "")
         same(reader(file).rows(), expected)
     (tmp_path / "two.txt").write_text("recA\nlexA\n")
-    monkeypatch.setattr("timelike.progress.SHOWN", {})  # as on a terminal, where it takes long
+    monkeypatch.setattr("timelike._util.progress.SHOWN", {})  # as on a terminal, where it takes long
     _, out, err = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
     assert "sources: 100%" in err
     same(
@@ -170,7 +170,7 @@ def test_pairs_keep_their_order(run, fitted, tmp_path, monkeypatch):
     _, out, _ = run("predict", "model", "--pairs", tmp_path / "pairs.csv")
     assert [row[:2] for row in table(out)] == rows
     np.testing.assert_allclose([row[2] for row in table(out)], probabilities, rtol=1e-6)
-    monkeypatch.setattr("timelike.progress.SHOWN", {})  # as on a terminal, where it takes long
+    monkeypatch.setattr("timelike._util.progress.SHOWN", {})  # as on a terminal, where it takes long
     _, out, err = run("predict", "model", "--pairs", tmp_path / "pairs.csv", "--top", 2)
     assert "pairs: 4.00pair" in err
     np.testing.assert_allclose([row[2] for row in table(out)], np.sort(probabilities)[:-3:-1], rtol=1e-6)

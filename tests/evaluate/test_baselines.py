@@ -7,7 +7,7 @@ from any_graphs import random_graph
 
 from timelike import DiGraph
 from timelike.datasets import chain, duplication_divergence
-from timelike.estimator import recipes
+from timelike.estimator import baseline_scores, recipes
 from timelike.estimator.baseline_scores import evaluate_baselines
 from timelike.evaluation import DegreeProduct, Katz, common_neighbours, heuristics
 from timelike.evaluation.pair_evaluation import evaluate
@@ -82,11 +82,11 @@ def test_a_large_graph_is_cut_short(monkeypatch):
     graph, said = duplication_divergence(seed=17, nodes=40), []
     config = recipes.recipe("euclidean", graph=graph)[1]
     for visits in (10**6, 3 * graph.num_edges, 20):
-        monkeypatch.setattr(heuristics, "VISITS", visits)
-        part, short = heuristics._cut_short(graph, config, said.append)
+        monkeypatch.setattr(baseline_scores, "VISITS", visits)
+        part, short = baseline_scores._cut_short(graph, config, said.append)
         assert part.num_edges * short.epochs <= visits
         assert part.num_edges == min(graph.num_edges, visits)
-        again, _ = heuristics._cut_short(graph, config, said.append)
+        again, _ = baseline_scores._cut_short(graph, config, said.append)
         assert np.array_equal(again.targets, part.targets)
     edges = graph.num_edges
     assert said[::2] == [

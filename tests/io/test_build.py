@@ -11,8 +11,8 @@ from timelike.io.graph_builder import Builder
 
 
 def test_edges_stay_in_order_while_their_columns_grow_and_shrink(monkeypatch):
-    monkeypatch.setattr("timelike.io.edges.FIRST", 16)
-    monkeypatch.setattr("timelike.io.edges.PIECE", 3)
+    monkeypatch.setattr("timelike.io.edge_buffer.FIRST", 16)
+    monkeypatch.setattr("timelike.io.edge_buffer.PIECE", 3)
     found, rows = EdgeList(), np.random.default_rng(0).integers(0, 100, (50, 3))
     for part in np.array_split(rows, 7):
         found.append(part[:, 0], part[:, 1], part[:, 2].astype(np.float32), None)

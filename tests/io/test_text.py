@@ -178,7 +178,7 @@ def test_what_is_left_out_is_counted(write):
 
 
 def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):
-    monkeypatch.setattr("timelike.io.files.BLOCK", 64)
+    monkeypatch.setattr("timelike.io.byte_streams.BLOCK", 64)
     path = write("".join(f"node{i}\tnode{i + 1}\n" for i in range(100)) + "x\n")
     with pytest.raises(ValueError, match="line 101: 1 of 2 fields"):
         read(path)
@@ -237,7 +237,7 @@ def test_the_fast_path_is_taken(write, monkeypatch):
 
 
 def test_numbering_counts_names_in_the_order_of_first_appearance(monkeypatch):
-    monkeypatch.setattr("timelike.io.numbering.STEP", 1000)
+    monkeypatch.setattr("timelike.io.name_numbering.STEP", 1000)
     rng = np.random.default_rng(0)
     numbering, number = Numbering(bits=1), {}
     for size in (0, 1, 7, 300, 20_000):
@@ -252,7 +252,7 @@ def test_numbering_counts_names_in_the_order_of_first_appearance(monkeypatch):
 
 
 def test_ids_are_numbered_once(monkeypatch):
-    monkeypatch.setattr("timelike.io.numbering.STEP", 1000)
+    monkeypatch.setattr("timelike.io.name_numbering.STEP", 1000)
     rng = np.random.default_rng(0)
     numbering, seen = IdNumbering(bits=1), {}
     far = np.append(rng.integers(-(2**63), 2**63 - 1, 9000), [0, -1, 2**63 - 1, -(2**63)])
@@ -282,8 +282,8 @@ def test_ids_far_apart_may_come_late(far, monkeypatch, tmp_path):
 @pytest.mark.parametrize("late", ["a", "007", "+1", "-0", "1000000000000000000", "9223372036854775808"])
 @pytest.mark.parametrize("far", ["4", "-5", "99999999999"])
 def test_names_may_come_late_among_whole_numbers(late, far, monkeypatch, write):
-    monkeypatch.setattr("timelike.io.edges.PIECE", 2)
-    monkeypatch.setattr("timelike.io.text.SOME", 1)
+    monkeypatch.setattr("timelike.io.edge_buffer.PIECE", 2)
+    monkeypatch.setattr("timelike.io.edge_lists.SOME", 1)
     rows = [("7", "7"), ("3", "1"), (far, "3"), ("1", late), ("7", "1"), ("3", "1")]
     path = write("".join(f"{s}\t{t}\n" for s, t in rows))
     graph = read(path, header=False)

@@ -13,7 +13,7 @@ from small_runs import environment
 FIRST_PORT = 2**16 - 2**12
 
 JOIN = """
-from timelike.many.processes import Place, join
+from timelike.distributed.processes import Place, join
 join(Place("auto"))
 import jax
 from jax.experimental import multihost_utils
@@ -85,7 +85,7 @@ MISSING = [
 
 TRY = """
 import json, os, sys, warnings
-from timelike.many.processes import Place, join
+from timelike.distributed.processes import Place, join
 warnings.simplefilter("ignore")
 for variables in json.loads(sys.argv[1]):
     os.environ.update(variables)

@@ -102,7 +102,7 @@ def test_what_many_processes_cannot_do_is_said():
 
 def test_more_edges_than_there_are_numbers(monkeypatch):
     graph = dealt(split_of().train)
-    monkeypatch.setattr("timelike.many.shards.MOST_EDGES", graph.num_edges - 1)
+    monkeypatch.setattr("timelike.distributed.sharded_edges.MOST_EDGES", graph.num_edges - 1)
     said = f"there are {graph.num_edges} edges; many processes take at most {graph.num_edges - 1}"
     with pytest.raises(ValueError, match=rf"{said}.* stream them in one process \(--stream\)"):
         train(graph, MODEL, config_of())

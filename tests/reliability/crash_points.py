@@ -1,6 +1,6 @@
 """Kill a writer before every single step: `python crash_points.py FOLDER`, for a file and for a folder.
 
-Prints how many points there were for each. Needs nothing but `timelike.files`, so it is quick.
+Prints how many points there were for each. Needs nothing but `timelike._util.atomic_files`, so it is quick.
 """
 
 import os

@@ -16,6 +16,7 @@ from memory import watch
 
 import timelike as tl
 from timelike.embedding import model_folder
+from timelike.embedding.calibration import Calibration
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.epoch import Report
 from timelike.estimator.journal import Journal
@@ -97,7 +98,7 @@ def prepare(home: Path) -> list[Target]:
     model = tl.Model(tl.manifolds.CylindricalMinkowski(3), tl.likelihoods.TripleFermiDirac())
     points = np.random.default_rng(0).uniform(0, 1, (6, 3)).astype(np.float32)
     names, history = tuple("abcdef"), {"loss": np.ones(2, np.float32)}
-    calibration = tl.calibration.Calibration(0.8, -1.25, 4.0, 100, 400)
+    calibration = Calibration(0.8, -1.25, 4.0, 100, 400)
     info = {"config": {"epochs": 2}, "geometry": "x"}
     embedding = tl.Embedding(model, points, names, history, info, calibration)
     embedding.save(home / "model", TrainedOn(split.train, split.valid))

@@ -38,7 +38,7 @@ def test_while_modules_are_imported(module, tmp_path):
 
 MISSED = f"""{PROGRAM}
 import time
-from timelike.signals import minded_interrupts, note_signals
+from timelike._util.interrupts import minded_interrupts, note_signals
 
 class Closing:
     def __del__(self):
@@ -70,7 +70,7 @@ def test_where_python_alone_would_miss_it():
 COMPILED = f"""{PROGRAM}
 import os, threading
 import jax, jax.numpy as jnp
-from timelike.signals import INTERRUPTED, minded_interrupts
+from timelike._util.interrupts import INTERRUPTED, minded_interrupts
 
 def long(x):
     for i in range(300):

@@ -144,7 +144,7 @@ class Embedding:
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
 
-        The distance is √(|s²| + 2Δt²), see `timelike.predict.squared_distances`.
+        The distance is √(|s²| + 2Δt²), see `timelike.embedding.exact_ranking.squared_distances`.
         """
         return top_k.nearest(self, node, k)
 
@@ -224,7 +224,7 @@ class Embedding:
     def save(self, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
         """Write a folder that `Embedding.load` reads back; a model that is already there is replaced.
 
-        `trained_on`, if given, is kept with it (`timelike.store.load_trained_on`).
+        `trained_on`, if given, is kept with it (`timelike.embedding.model_folder.load_trained_on`).
         """
         model_folder.save(self, path, trained_on)
 

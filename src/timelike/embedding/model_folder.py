@@ -4,8 +4,8 @@
 - `points.safetensors`: the table `points`, and `history.*`, an array per column of the history; of a model
   with several members also `others`, the points of all but the first (schema 2; other models have 1);
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
-- `edges.parquet`, which may be missing: what it was trained on, see `timelike.trained_on`;
-- `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.replay`.
+- `edges.parquet`, which may be missing: what it was trained on, see `timelike.embedding.trained_on`;
+- `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.training.replay`.
 
 A folder that was edited by hand is checked when it is read: every error names the file.
 """

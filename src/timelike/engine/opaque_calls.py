@@ -16,7 +16,7 @@ from timelike.engine.optimizers import Step
 def computed_once(run: Callable) -> Callable:
     """`run`, whose results are kept for all that need them; every argument must be used.
 
-    XLA would compute them again for each: what `once` of `timelike.sums` is for one number, for any arrays.
+    XLA would compute them again for each: as `core.reductions.once` for one number, for any arrays.
     """
     return xla_metadata_call(run, inlineable="false") if jax.default_backend() == "cpu" else run
 

@@ -51,13 +51,13 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                     what is not given here
     dim             dimensions, time included; None: 10
     epochs, batch_size, learning_rate
-                    None: as `timelike.recipes.recipe` says for this geometry and graph. On a small graph
-                    the settings of `timelike.portfolio` that do not touch what is given are tried too, in
+                    None: as `estimator.recipes` says for this geometry and graph. On a small graph
+                    the settings of `estimator.portfolio` that do not touch what is given are tried too, in
                     one program: the best by validation is kept
     negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: of the kind
                     that those of validation are, or would be
     tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
-                    "float16", see `timelike.engine.rounding`; None: float32, or as the settings say
+                    "float16", see `timelike.engine.table_storage`; None: float32, or as the settings say
     seed, seeds     the first seed, and how many to train; the best by validation is kept
     members         how many runs the probabilities are the mean of: the one that was chosen, and others of
                     its settings with the seeds after its own. From 2 on predictions have a spread

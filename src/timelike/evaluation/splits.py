@@ -158,7 +158,7 @@ def split_edges(
 ) -> Split:
     """Hold out shares of the edges for validation and test, with `ratio` non-edges for each.
 
-    `protocol` is a name in `timelike.protocols.PROTOCOLS`; "listed" draws from `non_edges`, (n, 2).
+    `protocol` is a name in `timelike.evaluation.PROTOCOLS`; "listed" draws from `non_edges`, (n, 2).
     A share > 0 is at least one edge. Which edges:
 
     - `connected`: none whose loss would cut a weakly connected component of the graph apart;

@@ -2,7 +2,7 @@
 
 `MANIFOLDS` is the one list of geometries: name → constructor from `dim` (time included) and the geometry's
 own numbers. The axiom suite tests everything in it. `pairwise` has the same formulas for many pairs at once.
-May import: _util, core, likelihoods.
+May import: _util, core.
 """
 
 from collections.abc import Callable

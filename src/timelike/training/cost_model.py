@@ -21,7 +21,7 @@ from timelike.training.exchange_buckets import usual, with_room
 
 #: Bytes of a number that is computed with, and of that of a node or an edge.
 WORD = 4
-#: Bytes of a coordinate where it is kept: see `timelike.engine.rounding`.
+#: Bytes of a coordinate where it is kept: see `timelike.engine.table_storage`.
 KEPT = {"float32": 4, "bfloat16": 2, "float16": 2}
 #: Tables like that of the points that each optimiser keeps.
 MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
