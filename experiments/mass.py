@@ -4,7 +4,7 @@ python -m experiments.mass --out OUT [--only TEXT]    # a file for each graph; a
 
 Two more numbers of a node, aₚ as a source and bₚ as a target, move the border of the cone: s² − w(aₚ + b_q)
 stands in the place of s² in the Triple Fermi-Dirac function. They are learned like coordinates; w = `weight`.
-With the same number of settings (those of `estimator.portfolio`), the best by validation is trained with fresh
+With the same number of settings (`estimator.portfolio`), the best by validation is trained with fresh
 seeds: without radii at d = 10, without radii at d = 12, which has as many numbers for a node, and with radii.
 """
 
