@@ -43,7 +43,9 @@ def main(source: str) -> None:
     print(graph.notes or graph)
     print(f"suggested: {graph.describe().geometry}\n")
 
-    found = tl.SpacetimeEmbedding("minkowski", dim=5, negatives=tl.Negatives(uniform=2, target=2)).fit(graph)
+    found = tl.SpacetimeEmbedding("minkowski", dim=5, negatives=tl.Negatives(uniform=2, same_source=2)).fit(
+        graph
+    )
 
     print("The likeliest edges that are not in the file:")
     for regulator, gene, probability in found.top_edges(5):

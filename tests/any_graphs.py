@@ -36,6 +36,6 @@ def check_parts(graph: DiGraph, split: Split) -> None:
     assert sum(map(len, parts)) == graph.num_edges
     assert set.union(*parts) == as_set(graph) == as_set(split.graph)
     assert split.train.num_nodes == graph.num_nodes
-    assert not as_set(split.test_non_edges) & as_set(graph)
-    assert not as_set(split.valid_non_edges) & (parts[0] | parts[1])
-    assert all(s != t for s, t in [*split.test_non_edges, *split.valid_non_edges])
+    assert not as_set(split.test_negatives) & as_set(graph)
+    assert not as_set(split.valid_negatives) & (parts[0] | parts[1])
+    assert all(s != t for s, t in [*split.test_negatives, *split.valid_negatives])

@@ -6,7 +6,7 @@ from any_graphs import as_set, check_parts
 
 from timelike import Config, DiGraph, Model, Negatives, train
 from timelike.datasets import chain, duplication_divergence, transitive_chain
-from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges
+from timelike.evaluation.negative_kinds import NEGATIVE_KINDS, draw_negatives
 from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
@@ -15,7 +15,7 @@ GRAPH = duplication_divergence(seed=17)
 PAIRS = np.argwhere(~np.eye(30, dtype=bool))
 PAST = DiGraph.from_arrays(*np.random.default_rng(0).permutation(PAIRS)[:60].T, 30)
 MODEL = Model(Minkowski(3), TripleFermiDirac())
-KINDS = Negatives(uniform=1, target=1)
+KINDS = Negatives(uniform=1, same_source=1)
 CONFIG = Config(epochs=4, batch_size=8, burn_in=0, learning_rate=0.05, negatives=KINDS)
 
 
@@ -55,7 +55,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("protocol", [name for name in PROTOCOLS if name != "listed"])
+@pytest.mark.parametrize("protocol", [name for name in NEGATIVE_KINDS if name != "listed"])
 @pytest.mark.parametrize("option", OPTIONS)
 def test_what_validation_is_told_from_knows_no_test_edge(option, protocol):
     """For every way to split: who has never seen the test edges draws the same non-edges for validation."""
@@ -69,16 +69,16 @@ def test_what_validation_is_told_from_knows_no_test_edge(option, protocol):
         assert len(split.test_edges)
         past = split.train.with_edges(split.valid_edges)
         key = [3, 1] if options is not None else [3, i, 1]
-        again = draw_non_edges(protocol, past, split.valid_edges, 4, key)
-        assert np.array_equal(split.valid_non_edges, again)
+        again = draw_negatives(protocol, past, split.valid_edges, 4, key)
+        assert np.array_equal(split.valid_negatives, again)
 
 
 def test_validation_may_draw_test_edges_and_the_test_no_edge():
     """Non-edges of validation that avoid the test edges would tell where they are."""
     graph = transitive_chain(8)
     rest = [split_edges(graph, 0.2, 0.5, seed, ratio=6) for seed in range(5)]
-    assert any(as_set(s.valid_non_edges) & as_set(s.test_edges) for s in rest)
-    assert not any(as_set(s.test_non_edges) & as_set(graph) for s in rest)
+    assert any(as_set(s.valid_negatives) & as_set(s.test_edges) for s in rest)
+    assert not any(as_set(s.test_negatives) & as_set(graph) for s in rest)
 
 
 def test_listed_non_edges_are_used_once():
@@ -86,7 +86,7 @@ def test_listed_non_edges_are_used_once():
     listed = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))))[::4]
     loops, listed = listed[listed[:, 0] == listed[:, 1]], listed[listed[:, 0] != listed[:, 1]]
     split = split_edges(GRAPH, protocol="listed", non_edges=np.concatenate([loops, listed]), ratio=3)
-    parts = [as_set(x) for x in (split.valid_non_edges, split.test_non_edges, split.non_edges)]
+    parts = [as_set(x) for x in (split.valid_negatives, split.test_negatives, split.non_edges)]
     assert set.union(*parts) == as_set(listed)
     assert sum(map(len, parts)) == len(listed)
     assert len(parts[1]) == 3 * len(split.test_edges)

@@ -29,8 +29,8 @@ def test_a_portfolio_changes_what_there_is(geometry):
         ("uniform", "uniform"),
         ("inner", "inner"),
         ("outer", "outer"),
-        ("corrupt-target", "target"),
-        ("corrupt-source", "source"),
+        ("same_source", "target"),
+        ("same_target", "source"),
         ("degree", "degree"),
     ],
 )

@@ -51,13 +51,13 @@ def test_parts_are_disjoint_and_make_up_the_graph(graph, valid, test, seed):
 @given(graphs(sparse=True), SEEDS)
 def test_the_same_seed_gives_the_same_split(graph, seed):
     one, two = (attempt(graph, 0.2, 0.3, seed) for _ in range(2))
-    for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+    for name in ("valid_edges", "valid_negatives", "test_edges", "test_negatives"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
 
 def test_other_seeds_give_other_splits():
     drawn = {
-        (s.test_edges.tobytes(), s.test_non_edges.tobytes(), s.valid_non_edges.tobytes())
+        (s.test_edges.tobytes(), s.test_negatives.tobytes(), s.valid_negatives.tobytes())
         for s in (split_edges(GRAPH, seed=seed) for seed in range(20))
     }
     for column in zip(*drawn, strict=True):
@@ -204,7 +204,7 @@ def test_folds_partition_the_edges(graph, k, seed, together):
 
 def test_folds_have_other_non_edges():
     one, two = folds(GRAPH, 2)
-    assert not np.array_equal(one.test_non_edges, two.test_non_edges)
+    assert not np.array_equal(one.test_negatives, two.test_negatives)
 
 
 # Bidirectional edges
@@ -287,8 +287,8 @@ COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
         (COMPLETE, {"valid": 0.4, "test": 0.4}, "leaves no edge to train on"),
         (COMPLETE, {"valid": 0.9, "test": 0.9}, "ask for 4 edges; DiGraph(2 nodes, 2 edges) can spare 2"),
         (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "reversed"}, "goes both ways"),
-        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "corrupt-target"}, "every other node"),
-        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "corrupt-source"}, "is pointed to by every other"),
+        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "same_source"}, "every other node"),
+        (COMPLETE, {"valid": 0, "test": 0.4, "protocol": "same_target"}, "is pointed to by every other"),
         (
             COMPLETE,
             {"valid": 0, "test": 0.4, "protocol": "degree"},

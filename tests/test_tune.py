@@ -198,7 +198,7 @@ def test_commands(tmp_path, monkeypatch, capsys):
         assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("protocol", ["uniform", "inner", "outer", "corrupt-target"])
+@pytest.mark.parametrize("protocol", ["uniform", "inner", "outer", "same_source"])
 def test_a_search_begins_with_the_negatives_of_fit(protocol):
     first = search_space.arms_around(Settings(protocol=protocol), GRAPH)[0]
     assert Negatives(**first.negatives) == negatives_of(protocol)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
     from timelike.engine.config import Config
     from timelike.engine.negatives import Negatives
+    from timelike.estimator.fit_plan import FitPlan, resolve
     from timelike.estimator.settings import Settings
     from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
     from timelike.estimator.tuning import tune
@@ -41,6 +42,7 @@ _HOMES = {
     "embedding.embedding": ("Embedding",),
     "engine.config": ("Config",),
     "engine.negatives": ("Negatives",),
+    "estimator.fit_plan": ("FitPlan", "resolve"),
     "estimator.settings": ("Settings",),
     "estimator.spacetime_embedding": ("SpacetimeEmbedding",),
     "estimator.tuning": ("tune",),
@@ -65,6 +67,7 @@ __all__ = [
     "EdgeShards",
     "Embedding",
     "Evaluation",
+    "FitPlan",
     "InterruptedTraining",
     "LabelledPairs",
     "Model",
@@ -84,6 +87,7 @@ __all__ = [
     "manifolds",
     "plot",
     "read",
+    "resolve",
     "split_edges",
     "sweep",
     "train",

@@ -294,14 +294,14 @@ def test_wrong_starts_are_refused():
 @pytest.mark.parametrize("name", MODELS)
 def test_training_separates_a_tree(name):
     graph = tl.datasets.transitive_closure(tl.datasets.tree(branching=3, depth=3))
-    others = Negatives(target=2, source=2)
+    others = Negatives(same_source=2, same_target=2)
     config = Config(
         epochs=200, batch_size=32, learning_rate=0.05, optimizer="adam", init_scale=0.3, final_rate=0.01,
         burn_in=0, negatives=others,
     )  # fmt: skip
     found = tl.train(graph, MODELS[name](4), config, progress=False)
     edges = np.stack([graph.sources, graph.targets], axis=1)
-    non_edges = tl.evaluation.draw_non_edges("uniform", graph, edges, 4)
+    non_edges = tl.evaluation.draw_negatives("uniform", graph, edges, 4)
     pairs = LabelledPairs.build(edges, np.concatenate([non_edges, edges[:, ::-1]]))
     found = directed(found, pairs) if name == "poincare-embedding" else found
     score = tl.evaluate(found, pairs, known=graph)

@@ -18,7 +18,7 @@ def name(number: int) -> str:
 def write_files(folder: Path, split: tl.Split) -> None:
     """edges.tsv, test.tsv and non-edges.tsv."""
     edges = np.stack([split.train.sources, split.train.targets], axis=1)
-    pairs = {"edges": edges, "test": split.test_edges, "non-edges": split.test_non_edges}
+    pairs = {"edges": edges, "test": split.test_edges, "non-edges": split.test_negatives}
     for file, rows in pairs.items():
         text = "".join(f"{name(s)}\t{name(t)}\n" for s, t in rows)
         (folder / f"{file}.tsv").write_text(text, encoding="utf-8")

@@ -30,7 +30,7 @@ from timelike.reproduce.groups import GROUPS
         (options.Likelihood, LIKELIHOODS),
         (options.Preset, PRESETS),
         (options.Storage, STORAGES),
-        (evaluate_command.Protocol, [name for name in negative_kinds.PROTOCOLS if name != "listed"]),
+        (evaluate_command.Protocol, [name for name in negative_kinds.NEGATIVE_KINDS if name != "listed"]),
         (plot_command.Kind, ["auto", *plot.KINDS]),
         (export_command.Format, FORMATS),
         (reading_options.Format, [one.name for one in READ_FORMATS]),

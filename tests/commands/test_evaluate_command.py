@@ -9,7 +9,7 @@ from small_files import QUICK
 from timelike import Embedding, LabelledPairs
 from timelike.embedding import model_folder
 from timelike.estimator.baseline_scores import BASELINES
-from timelike.evaluation.negative_kinds import draw_non_edges
+from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.evaluation.pair_evaluation import evaluate
 
 KEYS = [
@@ -54,7 +54,7 @@ def test_same_as_in_python(run, files, split):
 def test_protocols_draw_no_known_edges(run, split):
     found = result(run, "--protocol", "reversed")
     known = split.graph
-    back = draw_non_edges("reversed", known, split.test_edges)
+    back = draw_negatives("reversed", known, split.test_edges)
     assert (found["protocol"], found["negatives"]) == ("reversed", len(back))
 
 
@@ -97,7 +97,7 @@ def test_ratio_and_seed_of_drawn_non_edges(run):
     ("arguments", "says"),
     [
         (["model"], "--edges"),
-        (["model", "--edges", "test.tsv", "--protocol", "hard"], "corrupt-target"),
+        (["model", "--edges", "test.tsv", "--protocol", "hard"], "same_source"),
         (["model", "--edges", "test.tsv", "--protocol", "degree", "--negatives", "test.tsv"], "exclude"),
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: non_edges[0] is"),
         (["model", "--edges", "test.tsv", "--ratio", "0"], "ratio is 0; it must be a whole number ≥ 1"),

@@ -42,7 +42,7 @@ def test_files_are_the_split(options, settings, run, tmp_path):
     assert again.names == graph.names
     assert np.array_equal(again.pairs, expected.train.pairs)
     saved = tl.Split.load(tmp_path / "parts" / "split.safetensors")
-    assert np.array_equal(saved.test_non_edges, expected.test_non_edges)
+    assert np.array_equal(saved.test_negatives, expected.test_negatives)
 
 
 @pytest.mark.long

@@ -125,7 +125,7 @@ def split0(data_dir):
 
 
 def parts(split):
-    return split.valid_edges, split.valid_non_edges, split.test_edges, split.test_non_edges
+    return split.valid_edges, split.valid_negatives, split.test_edges, split.test_negatives
 
 
 @pytest.mark.parametrize("percent", SIZES)

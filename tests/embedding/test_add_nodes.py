@@ -63,7 +63,7 @@ def test_without_names_new_nodes_are_the_next_numbers():
 
 
 def test_settings_of_the_training_are_used_again():
-    config = dataclasses.replace(CONFIG, negatives=Negatives(uniform=3, target=1), learning_rate=0.03)
+    config = dataclasses.replace(CONFIG, negatives=Negatives(uniform=3, same_source=1), learning_rate=0.03)
     embedding = dataclasses.replace(make(nodes=20), info={"config": config.to_dict()})
     found, given = embedding.add_nodes(EDGES), embedding.add_nodes(EDGES, config)
     np.testing.assert_array_equal(found.points, given.points)

@@ -19,5 +19,10 @@ def fitted(graph) -> SpacetimeEmbedding:
 
 @pytest.fixture(scope="session")
 def genes() -> SpacetimeEmbedding:
-    given = {"epochs": 3, "batch_size": 2, "learning_rate": 0.5, "negatives": Negatives(target=1, uniform=2)}
+    given = {
+        "epochs": 3,
+        "batch_size": 2,
+        "learning_rate": 0.5,
+        "negatives": Negatives(same_source=1, uniform=2),
+    }
     return small(**given).fit(GENES)

@@ -159,7 +159,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "epochs": 7,
         "batch_size": 8,
         "learning_rate": 0.25,
-        "negatives": Negatives(target=2, weights={"target": 1.5}),
+        "negatives": Negatives(same_source=2, weights={"same_source": 1.5}),
         "seed": 3,
         "seeds": 2,
         "members": 3,

@@ -88,7 +88,7 @@ def test_an_embedding_of_other_nodes_is_refused():
 @pytest.mark.parametrize("shift", range(5))
 def test_a_symmetric_model_has_no_sense_of_direction(shift):
     """Also not by the rounding of programs of another length."""
-    pairs = LabelledPairs.build(SPLIT.test_edges[shift:], SPLIT.test_non_edges)
+    pairs = LabelledPairs.build(SPLIT.test_edges[shift:], SPLIT.test_negatives)
     found = evaluate(embed(Model(Euclidean(5), FermiDirac())), pairs, known=GRAPH)
     assert found.direction_accuracy == 0.5
 

@@ -10,7 +10,7 @@ import timelike as tl
 from timelike import DiGraph
 from timelike.datasets import duplication_divergence
 from timelike.evaluation import negative_kinds
-from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges
+from timelike.evaluation.negative_kinds import NEGATIVE_KINDS, draw_negatives
 
 GRAPH = duplication_divergence(seed=17)
 EDGES = np.stack([GRAPH.sources, GRAPH.targets], axis=1)
@@ -19,10 +19,10 @@ NON_EDGES = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))) & ~np.eye(100,
 
 def draw(protocol, positives=EDGES[::5], graph=GRAPH, **options):
     listed = NON_EDGES if protocol == "listed" else None
-    return draw_non_edges(protocol, graph, positives, listed=listed, **options)
+    return draw_negatives(protocol, graph, positives, listed=listed, **options)
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", NEGATIVE_KINDS)
 def test_they_are_no_edges_and_come_from_the_seed(protocol):
     found = draw(protocol, ratio=3, seed=1)
     assert found.dtype == np.int32
@@ -35,11 +35,13 @@ def test_they_are_no_edges_and_come_from_the_seed(protocol):
 
 
 @settings(max_examples=100)
-@given(graphs(least=3, most=9), st.sampled_from([p for p in PROTOCOLS if p != "listed"]), st.integers(0, 99))
+@given(
+    graphs(least=3, most=9), st.sampled_from([p for p in NEGATIVE_KINDS if p != "listed"]), st.integers(0, 99)
+)
 def test_in_any_graph_they_are_non_edges_or_refused(graph, protocol, seed):
     edges = np.stack([graph.sources, graph.targets], axis=1)
     try:
-        found = draw_non_edges(protocol, graph, edges, 2, seed)
+        found = draw_negatives(protocol, graph, edges, 2, seed)
     except ValueError as error:
         assume("every" not in str(error) and "non-edges to draw" not in str(error))
         raise
@@ -50,8 +52,8 @@ def test_in_any_graph_they_are_non_edges_or_refused(graph, protocol, seed):
 
 def test_each_keeps_the_end_it_should():
     kept = np.repeat(EDGES[::5], 4, axis=0)
-    assert np.array_equal(draw("corrupt-target")[:, 0], kept[:, 0])
-    assert np.array_equal(draw("corrupt-source")[:, 1], kept[:, 1])
+    assert np.array_equal(draw("same_source")[:, 0], kept[:, 0])
+    assert np.array_equal(draw("same_target")[:, 1], kept[:, 1])
     back = {(t, s) for s, t in as_set(EDGES[::5])}
     assert as_set(draw("reversed")) == back - as_set(GRAPH)
     assert as_set(draw("listed")) <= as_set(NON_EDGES)
@@ -67,7 +69,7 @@ def chi_squared(counts, expected):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda seed: draw_non_edges("uniform", GRAPH, GRAPH.pairs[:3], seed=seed),
+        lambda seed: draw_negatives("uniform", GRAPH, GRAPH.pairs[:3], seed=seed),
         lambda seed: GRAPH.describe(seed),
         lambda seed: tl.datasets.planted(50, seed=seed),
     ],
@@ -88,11 +90,11 @@ def test_frequencies():
         "inner": free * (leaving > 0)[:, None],
         "outer": free * (entering > 0),
         "degree": free * np.outer(leaving, entering),
-        "corrupt-target": free * (leaving / np.maximum(free.sum(axis=1), 1))[:, None],
-        "corrupt-source": free * (entering / np.maximum(free.sum(axis=0), 1)),
+        "same_source": free * (leaving / np.maximum(free.sum(axis=1), 1))[:, None],
+        "same_target": free * (entering / np.maximum(free.sum(axis=0), 1)),
     }
     for protocol, weight in weights.items():
-        found = draw_non_edges(protocol, graph, edges, 400)
+        found = draw_negatives(protocol, graph, edges, 400)
         counts = np.zeros((40, 40))
         np.add.at(counts, tuple(found.T), 1)
         assert 0.8 < chi_squared(counts, weight / weight.sum() * len(found)) < 1.2, protocol
@@ -102,9 +104,9 @@ def test_a_hub_with_one_free_target_is_served():
     n = 5000
     star = DiGraph.from_arrays(np.zeros(n - 2, int), np.arange(2, n), n)  # 0 → 1 is the only one missing
     pairs = np.array([[0, 2]])
-    assert as_set(draw_non_edges("corrupt-target", star, pairs)) == {(0, 1)}
+    assert as_set(draw_negatives("same_source", star, pairs)) == {(0, 1)}
     turned = DiGraph.from_arrays(star.targets, star.sources, n)
-    assert as_set(draw_non_edges("corrupt-source", turned, pairs[:, ::-1])) == {(1, 0)}
+    assert as_set(draw_negatives("same_target", turned, pairs[:, ::-1])) == {(1, 0)}
 
 
 def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
@@ -112,11 +114,11 @@ def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
     tree = tl.datasets.transitive_closure(tl.datasets.load("tree:branching=2,depth=3"))
     pairs = tree.pairs
     others = pairs[pairs[:, 0] != 0]
-    found = draw_non_edges("corrupt-target", tree, pairs, ratio=2)
+    found = draw_negatives("same_source", tree, pairs, ratio=2)
     assert found[:, 0].tolist() == np.repeat(others[:, 0], 2).tolist()
     assert not tree.has_edges(found[:, 0], found[:, 1]).any()
     turned = DiGraph.from_arrays(tree.targets, tree.sources, tree.num_nodes)
-    back = draw_non_edges("corrupt-source", turned, pairs[:, ::-1], ratio=2)
+    back = draw_negatives("same_target", turned, pairs[:, ::-1], ratio=2)
     assert sorted(back[:, 1].tolist()) == sorted(found[:, 0].tolist())
     model = tl.SpacetimeEmbedding(settings="hierarchy", dim=3, epochs=1, valid_fraction=0.4, progress=False)
     assert "non-edges to an edge" in model.fit(tree).embedding_.info["calibration"]
@@ -127,21 +129,21 @@ def test_too_few_to_be_found_is_an_error(monkeypatch):
     n = 600
     s, t = np.nonzero(~np.eye(n, dtype=bool))
     with pytest.raises(ValueError, match=r"uniform: DiGraph.* has too few non-edges to draw"):
-        draw_non_edges("uniform", DiGraph.from_arrays(s[1:], t[1:], n), np.array([[0, 2]]))
+        draw_negatives("uniform", DiGraph.from_arrays(s[1:], t[1:], n), np.array([[0, 2]]))
 
 
 def test_a_star_has_no_degree_matched_non_edges():
     star = DiGraph.from_arrays(np.zeros(9, int), np.arange(1, 10))
     with pytest.raises(ValueError, match=r"degree: .* has no non-edges"):
-        draw_non_edges("degree", star, np.array([[0, 1]]))
+        draw_negatives("degree", star, np.array([[0, 1]]))
 
 
 def test_names_in_errors():
     named = DiGraph.from_edges([("a", "b"), ("a", "c"), ("b", "c")])
     with pytest.raises(ValueError, match="node 'a' points to every other node"):
-        draw_non_edges("corrupt-target", named, np.array([[0, 1]]))
+        draw_negatives("same_source", named, np.array([[0, 1]]))
     with pytest.raises(ValueError, match="node 'c' is pointed to by every other node"):
-        draw_non_edges("corrupt-source", named, np.array([[0, 2]]))
+        draw_negatives("same_target", named, np.array([[0, 2]]))
 
 
 @pytest.mark.parametrize(("turned", "suits"), [(False, "inner"), (True, "outer")])

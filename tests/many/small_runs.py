@@ -16,7 +16,7 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 
 HERE = Path(__file__).parent
 MODEL = tl.Model(tl.manifolds.Minkowski(4), tl.likelihoods.TripleFermiDirac())
-KINDS = tl.Negatives(uniform=2, target=1)
+KINDS = tl.Negatives(uniform=2, same_source=1)
 
 
 def split_of():

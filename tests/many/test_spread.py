@@ -46,7 +46,9 @@ def test_one_process_learns_in_16_bits_what_train_does():
     np.testing.assert_allclose(found.history["loss"], history["loss"], rtol=1e-3)
 
 
-@pytest.mark.parametrize("kinds", [KINDS, tl.Negatives(hub=3, reversed=1), tl.Negatives(uniform=1)])
+@pytest.mark.parametrize(
+    "kinds", [KINDS, tl.Negatives(popular_source=3, reversed=1), tl.Negatives(uniform=1)]
+)
 def test_negatives_are_drawn_as_often_as_by_one_process(kinds):
     graph = dealt(split_of().train)
     mesh = mesh_of_all()

@@ -194,13 +194,13 @@ def test_targets_of_edges_evenly():
 
 
 def test_weights_of_kinds():
-    kinds = Negatives(target=2, source=1, weights={"target": 2.5})
+    kinds = Negatives(same_source=2, same_target=1, weights={"same_source": 2.5})
     np.testing.assert_array_equal(kinds.factors, [1, 2.5, 2.5, 1])
-    assert kinds == Negatives(target=2, source=1, weights=[["target", 2.5]])
+    assert kinds == Negatives(same_source=2, same_target=1, weights=[["same_source", 2.5]])
     with pytest.raises(ValueError, match="weights has 'uniform', of which none is drawn"):
-        Negatives(target=1, weights={"uniform": 2.0})
+        Negatives(same_source=1, weights={"uniform": 2.0})
     with pytest.raises(ValueError, match=r"weights\['target'\] is 0; it must be"):
-        Negatives(target=1, weights={"target": 0})
+        Negatives(same_source=1, weights={"same_source": 0})
 
 
 def test_listed_negatives_come_evenly_from_the_list_alone():

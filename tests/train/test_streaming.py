@@ -19,7 +19,7 @@ from timelike.io.edge_shards import EdgeShards
 from timelike.training.stream import Stream, validation_pairs
 
 MODEL = tl.Model(tl.manifolds.Minkowski(3), tl.likelihoods.TripleFermiDirac())
-KINDS = tl.Negatives(uniform=2, target=1, degree=1)
+KINDS = tl.Negatives(uniform=2, same_source=1, degree=1)
 CONFIG = tl.Config(epochs=2, batch_size=32, optimizer="adam", burn_in=1, negatives=KINDS)
 
 

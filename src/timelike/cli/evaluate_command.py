@@ -1,13 +1,14 @@
-"""`timelike evaluate`: how well a model tells edges it has not seen from non-edges."""
+"""`timelike evaluate`: how well a model ranks unseen edges above negatives."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
-from timelike.cli.options import optional
+from timelike._util.choices import NegativeKind
 from timelike.cli.printing import note, print_json, print_table
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, ModelFolder, load
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from timelike.evaluation.labelled_pairs import LabelledPairs
     from timelike.graphs.digraph import DiGraph
 
-#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
-Protocol = Literal["uniform", "inner", "outer", "corrupt-target", "corrupt-source", "reversed", "degree"]
+#: `--negatives`: a kind to draw, or a file.
+Negatives = Annotated[
+    str | None,
+    tyro.conf.arg(metavar="KIND|FILE", help_behavior_hint="", aliases=("--protocol",)),
+]
 
-#: Non-edges drawn to an edge, and where their random numbers come from, unless said otherwise.
+#: Defaults of --ratio and --seed.
 RATIO, SEED = 4, 0
 
 COLUMNS = (
@@ -39,31 +43,29 @@ COLUMNS = (
 
 @dataclasses.dataclass(frozen=True)
 class Evaluate:
-    """Score a model on edges that it was not trained on, beside cheap baselines on the same pairs.
+    """Score a model on edges it was not trained on, beside simple baselines on the same pairs.
 
-    Example: timelike evaluate model --edges test.tsv --protocol reversed
+    Example: timelike evaluate model --edges test.tsv --negatives reversed
     """
 
     model: ModelFolder
     """A model folder, as `timelike fit` writes it."""
 
     edges: Annotated[str, tyro.conf.arg(metavar="FILE")]
-    """The edges to find: a file, `-` for standard input, or a data set."""
+    """The test edges: a file, `-` for standard input, or a data set."""
 
-    negatives: Annotated[str | None, optional("FILE")] = None
-    """The non-edges to tell them from."""
-
-    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
-    """How to draw non-edges if there is no --negatives: any two nodes (uniform), a node that has edges with
-    any other (inner), any with one that edges enter (outer), the edge with another end, the edge backwards,
-    or ends as frequent as in edges; never a known edge. Unless given: as the model was trained and
-    validated."""
+    negatives: Negatives = None
+    """What the edges are compared with: a file of non-edges, or a kind to draw. uniform: any two nodes;
+    same_source, same_target: the edge with another target or source; reversed: the edge turned round;
+    active_source, active_target: a node with outgoing (incoming) edges and any node; degree: nodes as
+    frequent as
+    in edges. Known edges are never drawn. Default: the kind that the model was validated with."""
 
     ratio: int = RATIO
-    """How many non-edges to draw for each edge (one if backwards)."""
+    """Negatives to draw per edge (reversed: one)."""
 
     seed: int = SEED
-    """Where their random numbers come from: the same seed draws the same."""
+    """The source of random numbers: the same seed draws the same negatives."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -75,18 +77,13 @@ class Evaluate:
         from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
         from timelike.evaluation.pair_evaluation import evaluate
 
-        if self.negatives is not None and self.protocol is not None:
-            raise ValueError("--negatives and --protocol exclude each other; leave one out")
-        if self.negatives is not None and (self.ratio, self.seed) != (RATIO, SEED):
-            raise ValueError(
-                "--negatives and --ratio or --seed exclude each other: nothing is drawn; leave one out"
-            )
-        fitted = load(
-            self.model, "there are no baselines, and non-edges that are drawn may be training edges"
-        )
+        listed = is_file(self.negatives)
+        if listed and (self.ratio, self.seed) != (RATIO, SEED):
+            raise ValueError("--negatives FILE cannot be combined with --ratio or --seed: nothing is drawn")
+        fitted = load(self.model, "there are no baselines, and drawn negatives may be training edges")
         positives, known = self._edges(fitted)
-        protocol = self.protocol or fitted.embedding.info.get("protocol", "uniform")
-        pairs = self._pairs(positives, known, protocol)
+        kind = self.negatives or fitted.embedding.info.get("valid_negatives") or "uniform"
+        pairs = self._pairs(positives, known, kind, listed)
         trained_on = fitted.trained_on
         valid = None if trained_on is None else trained_on.valid
         found = evaluate(fitted.embedding, pairs, valid=valid, known=known)
@@ -104,7 +101,7 @@ class Evaluate:
             )
         result = {
             **found.to_dict(),
-            "protocol": "file" if self.negatives is not None else protocol,
+            "negatives_from": "file" if listed else kind,
             "threshold_from": found.threshold_from,
             "calibration": fitted.embedding.info.get("calibration"),
             "baselines": {name: scores.to_dict() for name, scores in baselines.items()},
@@ -124,7 +121,7 @@ class Evaluate:
         edges = self.reading.pairs(self.edges, len(embedding.points), embedding.names)
         edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
         if not len(edges):
-            raise ValueError(f"{self.edges}: there are no edges between different nodes in it")
+            raise ValueError(f"{self.edges}: no edges between different nodes")
         before = edges[:0]
         if fitted.trained_on is not None:
             before = fitted.trained_on.known.pairs
@@ -137,30 +134,40 @@ class Evaluate:
         learned = int(trained_on.graph.has_edges(*edges.T).sum())
         chosen = int(trained_on.known.has_edges(*edges.T).sum()) - learned
         if learned:
-            note(f"{learned:,} of {len(edges):,} edges were learned in training: this is no fair test")
+            note(f"{learned:,} of {len(edges):,} edges were learned in training: the test is not fair")
         if chosen:
-            note(f"{chosen:,} of {len(edges):,} edges chose the model by validation: scores are too good")
+            note(f"{chosen:,} of {len(edges):,} edges chose the model by validation: scores are optimistic")
 
-    def _pairs(self, positives: np.ndarray, known: DiGraph, protocol: str) -> LabelledPairs:
+    def _pairs(self, positives: np.ndarray, known: DiGraph, kind: str, listed: bool) -> LabelledPairs:
         from timelike.evaluation.labelled_pairs import LabelledPairs
-        from timelike.evaluation.negative_kinds import check_listed, draw_non_edges
+        from timelike.evaluation.negative_kinds import check_listed, draw_negatives
 
-        if self.negatives is None:
-            negatives = draw_non_edges(protocol, known, positives, self.ratio, self.seed)
-        else:
-            listed = self.reading.pairs(self.negatives, known.num_nodes, known.names)
+        if listed:
+            pairs = self.reading.pairs(kind, known.num_nodes, known.names)
             try:
-                negatives = check_listed(known, listed)
+                negatives = check_listed(known, pairs)
             except ValueError as error:
-                raise ValueError(f"{self.negatives}: {error}") from None
+                raise ValueError(f"{kind}: {error}") from None
+        else:
+            negatives = draw_negatives(kind, known, positives, self.ratio, self.seed)
         return LabelledPairs.build(positives, negatives)
 
 
+def is_file(negatives: str | None) -> bool:
+    """Whether `--negatives` names a file (`-`: standard input) or a data set rather than a kind."""
+    if negatives is None or negatives in get_args(NegativeKind):
+        return False
+    if negatives != "-" and ":" not in negatives and not Path(negatives).exists():
+        kinds = ", ".join(get_args(NegativeKind))
+        raise ValueError(f"--negatives is {negatives!r}; it must be a file, or one of {kinds}")
+    return True
+
+
 def _print(result: dict[str, Any]) -> None:
-    """The model and the baselines, a line each, and what the numbers mean."""
+    """The model and the baselines, one line each, and what the numbers mean."""
     rows = {"model": result, **result["baselines"]}
     print_table([["", *COLUMNS], *([name, *(scores[c] for c in COLUMNS)] for name, scores in rows.items())])
-    print(f"{result['positives']:,} edges, {result['negatives']:,} non-edges ({result['protocol']})")
+    print(f"{result['positives']:,} edges, {result['negatives']:,} negatives ({result['negatives_from']})")
     threshold = "" if result["threshold"] is None else f"{result['threshold']:.4g}, "
     print(f"F1 at the threshold {threshold}{result['threshold_from']}")
     calibration = result["calibration"] or "not calibrated"

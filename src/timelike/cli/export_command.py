@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, get_args
 
 from timelike._util.checks import output_path
+from timelike._util.choices import ExportFormat
 from timelike.cli.options import optional
 from timelike.cli.printing import print_json
 from timelike.cli.saved_models import ModelFolder, load
-
-#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the list.
-Format = Literal["npz", "tsv", "parquet", "word2vec", "tensorboard", "graphml"]
 
 #: What is added to the name of the model where that is not the format.
 ENDINGS = {"word2vec": "vec"}
@@ -32,7 +30,7 @@ class Export:
     model: ModelFolder
     """A model folder, as `timelike fit` writes it."""
 
-    format: Annotated[Format | None, optional(f"{{{','.join(get_args(Format))}}}")] = None
+    format: Annotated[ExportFormat | None, optional(f"{{{','.join(get_args(ExportFormat))}}}")] = None
     """What to write; if not given, what the ending of --out says."""
 
     out: Annotated[Path | None, optional("FILE")] = None
@@ -61,9 +59,9 @@ class Export:
         """What is asked for, or what the ending of the file stands for."""
         if self.format is not None:
             return self.format
-        known = {f".{ENDINGS.get(form, form)}": form for form in get_args(Format)}
+        known = {f".{ENDINGS.get(form, form)}": form for form in get_args(ExportFormat)}
         if self.out is None or self.out.suffix.lower() not in known:
-            forms = ", ".join(get_args(Format))
+            forms = ", ".join(get_args(ExportFormat))
             given = "there is none" if self.out is None else f"the ending of {self.out.name} is none of them"
             raise ValueError(f"--format must be one of {forms}; {given}")
         return known[self.out.suffix.lower()]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def fit_on_ray(command: Fit) -> None:
-    """Let actors of Ray do it."""
+    """Run the fit as actors of a Ray cluster."""
     from timelike.distributed.ray_actors import on_ray
 
     assert command.many.ray is not None
@@ -34,26 +34,28 @@ def fit_on_ray(command: Fit) -> None:
 
 
 def _absolute(edges: str) -> str:
-    """A file by its whole path; data sets keep their names."""
+    """The absolute path of a file; data sets keep their names."""
     return str(Path(edges).absolute()) if Path(edges).exists() else edges
 
 
 def check(command: Fit) -> None:
-    """Raise a `ValueError` for options that are for one process."""
-    for name in ("tune", "snapshots"):
+    """Reject options that need a single process."""
+    for name in ("tune", "snapshots", "plan"):
         if getattr(command, name):
-            raise ValueError(f"{name} is for one process; leave it out, or coordinator")
+            raise ValueError(
+                f"--{name} runs in one process; it cannot be combined with --coordinator or --ray"
+            )
     if command.refit == "yes":
-        raise ValueError("refit is for one process; leave it out, or coordinator")
+        raise ValueError("--refit yes runs in one process; it cannot be combined with --coordinator or --ray")
     for name, count in (("seeds", command.training.seeds), ("members", command.members)):
         if count != 1:
-            raise ValueError(f"{name} is {count}; many processes train one")
+            raise ValueError(f"{name} is {count}; many processes train one run")
 
 
 def watch_fit(command: Fit, place: Place) -> None:
-    """Do this process's part of a fit, and say what to do if another process is lost."""
+    """Do this process's part of a fit; if another process is lost, say what to do."""
     check(command)
-    watch(place, _carry_out, command, place, restart="start all again with --resume")
+    watch(place, _carry_out, command, place, restart="restart all processes with --resume")
 
 
 def _carry_out(command: Fit, place: Place) -> None:
@@ -63,7 +65,7 @@ def _carry_out(command: Fit, place: Place) -> None:
 
 
 def _fit(command: Fit, place: Place) -> None:
-    """Join the others, train, and in the first process save the model and say what came of it."""
+    """Join the others and train; the first process saves the model and prints a summary."""
     start = time.monotonic()
     with quiet_output(), losing():
         join(place)
@@ -76,8 +78,7 @@ def _fit(command: Fit, place: Place) -> None:
             columns = command.reading.layout.get("columns")
             try:
                 if _by_parts(command, columns):
-                    estimator.embedding_ = fit_own(estimator, Path(command.edges), columns, *kept)
-                    estimator.trained_on_ = None
+                    fit_own(estimator, Path(command.edges), columns, *kept)
                 else:
                     graph = command.reading.graph(command.edges)
                     fit(estimator, graph, command.read_valid(graph), *kept)
@@ -94,14 +95,14 @@ def _fit(command: Fit, place: Place) -> None:
 
 
 def _by_parts(command: Fit, columns: Any) -> bool:
-    """Whether each process reads its own edges only: of a file of node numbers, without validation."""
+    """Whether each process reads only its own edges: from a file of node numbers, without validation."""
     from timelike.distributed.own_edges import is_numbered
 
     return command.valid_fraction == 0 and is_numbered(Path(command.edges), columns)
 
 
 def _say(command: Fit, embedding: Embedding, start: float) -> None:
-    """What is worth knowing about a model whose graph no process has seen as a whole."""
+    """A summary of a model whose graph no process has seen as a whole."""
     info, seconds = embedding.info, round(time.monotonic() - start, 1)
     found = {name: info[name] for name in ("geometry", "graph", "best_epoch", "selected_by", "processes")}
     if command.json:

@@ -1,67 +1,44 @@
-"""Options of commands that train, and how optional ones are shown."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
+from timelike._util.choices import LikelihoodName, Storage
+
 if TYPE_CHECKING:
-    from timelike.core.model import Model
     from timelike.distributed.processes import Place
-    from timelike.engine.config import Config
-    from timelike.io.edge_shards import AnyGraph
+    from timelike.estimator.fit_options import FitOptions
 
-#: Kept here as text so that `--help` and mistakes need no JAX; a test compares them with the lists.
-Spacetime = Literal[
-    "euclidean",
-    "minkowski",
-    "cylindrical-euclidean",
-    "cylindrical-minkowski",
-    "sphere",
-    "hyperboloid",
-    "de-sitter",
-    "anti-de-sitter",
-    "two-time-hyperboloid",
-]
-Geometry = Literal[
-    Spacetime,
-    "order-embedding",
-    "euclidean-disk",
-    "spherical-disk",
-    "hyperbolic-disk",
-    "entailment-cones",
-    "poincare-embedding",
-    "shadow-cones",
-]
-Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
-Storage = Literal["float32", "bfloat16", "float16"]
-Likelihood = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
-
-#: How long is searched for settings unless --budget says otherwise.
+#: Default of --budget, in minutes.
 MINUTES = 5.0
 
 
 def optional(metavar: str) -> Any:
-    """An option that need not be given and whose help says what happens then."""
+    """An option without a default value to show; its help says what happens without it."""
     return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
 
 
 Count = Annotated[int | None, optional("INT")]
 
 
+def chosen(kinds: Any) -> Any:
+    """An optional choice whose help lists the choices."""
+    return optional(f"{{{','.join(get_args(kinds))}}}")
+
+
 @dataclasses.dataclass(frozen=True)
 class TrainingOptions:
-    """How to train. What is not given suits the geometry and the graph."""
+    """How to train. Defaults follow from the geometry, the graph and validation."""
 
-    likelihood: Annotated[Likelihood | None, optional("{fermi-dirac,triple-fermi-dirac,law-lucas,cone}")] = (
-        None
-    )
+    likelihood: Annotated[LikelihoodName | None, chosen(LikelihoodName)] = None
     """How the probability of an edge depends on interval and time."""
 
     dim: Count = None
-    """Dimensions, time included; 10 unless given."""
+    """Dimensions, time included; default: 10."""
 
     epochs: Count = None
     """Passes over the edges."""
@@ -72,78 +49,83 @@ class TrainingOptions:
     learning_rate: Annotated[float | None, optional("FLOAT")] = None
     """Step size."""
 
-    negatives: Count = None
-    """Non-edges drawn with every edge, any two nodes; unless given 4, of the kind that suits the graph."""
+    negatives: Annotated[str | None, optional("N|KIND=N,…")] = None
+    """Negative samples per edge: a number of uniform ones, or kinds, such as same_source=2,reversed=1;
+    default: 4 of the kind that validation uses."""
 
-    tables: Annotated[Storage | None, optional(f"{{{','.join(get_args(Storage))}}}")] = None
-    """How points and moments lie in memory; float32 unless given, the others take half of it."""
+    tables: Annotated[Storage | None, chosen(Storage)] = None
+    """Storage of points and moments; default: float32, the others take half of it."""
 
     seed: int = 0
-    """Where all random numbers come from: the same seed gives the same model."""
+    """The source of all random numbers: the same seed gives the same model."""
 
     seeds: int = 1
-    """How many random starts, from `seed` on; the best by validation is kept."""
+    """Random starts, from `seed` on; the best by validation is kept."""
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that were given, by name."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {name: value for name, value in fields.items() if value is not None}
+    def options(self, geometry: Any = "auto", **others: Any) -> FitOptions:
+        """The options of a fit, checked."""
+        from timelike.estimator.fit_options import FitOptions
 
-    def check(self) -> None:
-        """Refuse numbers that cannot be: to find out after the edges are read may take long."""
-        from timelike._util.checks import whole_number
+        named = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        named["negatives"] = _negatives(self.negatives)
+        options = FitOptions(geometry, **{**named, **others})
+        options.check()
+        return options
 
-        whole_number("seed", self.seed)
-        whole_number("seeds", self.seeds, 1)
-        self.recipe("minkowski", None)
 
-    def recipe(
-        self, geometry: str, graph: AnyGraph | None, protocol: str = "uniform"
-    ) -> tuple[Model, Config]:
-        """What suits the geometry, the graph and what edges are told from, changed by what was given."""
-        from timelike.estimator.recipes import any_negatives, negatives_of, recipe, shortened
+def _negatives(text: str | None) -> Any:
+    """A number, or `Negatives` from `same_source=2,reversed=1`."""
+    from timelike.engine.negatives import Negatives
 
-        model, config = recipe(geometry, 10 if self.dim is None else self.dim, self.likelihood, graph)
-        known = ("batch_size", "learning_rate", "tables", "seed")
-        given = {name: value for name, value in self.given.items() if name in known}
-        drawn = negatives_of(protocol) if self.negatives is None else any_negatives(self.negatives)
-        if drawn is not None:
-            given["negatives"] = drawn
-        return model, dataclasses.replace(shortened(config, self.epochs), **given)
+    if text is None:
+        return None
+    if text.lstrip("-").isdecimal():
+        return int(text)
+    counts: dict[str, Any] = {}
+    for part in text.split(","):
+        kind, _, count = part.partition("=")
+        if not count.isdecimal():
+            raise ValueError(f"negatives is {text!r}; it must be a number, or like same_source=2,reversed=1")
+        counts[kind.strip()] = int(count)
+    try:
+        return Negatives(**counts)
+    except TypeError:
+        kinds = ", ".join(field.name for field in dataclasses.fields(Negatives)[:-1])
+        raise ValueError(f"negatives is {text!r}; kinds are {kinds}") from None
 
 
 @dataclasses.dataclass(frozen=True)
 class ManyOptions:
-    """One run on many processes: start this command once for each, with the same other options."""
+    """One run on many processes: start this command once per process, with the same other options."""
 
     coordinator: Annotated[str | None, optional("HOST:PORT")] = None
-    """Where the first process listens; auto: Slurm, Open MPI or Kubernetes say all three."""
+    """Where the first process listens; auto: Slurm, Open MPI or Kubernetes provide all three."""
 
     num_processes: Count = None
-    """How many processes there are."""
+    """Number of processes."""
 
     process_id: Count = None
-    """Which of them this is, from 0."""
+    """The number of this process, from 0."""
 
     ray: Count = None
-    """Start so many processes as actors of a Ray cluster (RAY_ADDRESS, or one of this machine alone), and
-    again from the last checkpoint if one is lost."""
+    """Start this many processes as actors of a Ray cluster (RAY_ADDRESS, or a local one); if one is lost,
+    restart
+    from the last checkpoint."""
 
     checkpoint_seconds: float = 60.0
-    """Seconds between checkpoints, in MODEL.checkpoint: with many processes, a folder that all see."""
+    """Seconds between checkpoints in MODEL.checkpoint, a folder that all processes must see."""
 
     @property
     def place(self) -> Place | None:
-        """Which process this is; None if there is one only."""
+        """Which process this is; None for a single process."""
         if self.ray is not None and self.ray < 1:
             raise ValueError(f"ray is {self.ray}; it must be ≥ 1")
         if self.ray is not None and self.coordinator is not None:
-            raise ValueError("--ray and --coordinator exclude each other; leave one out")
+            raise ValueError("--ray cannot be combined with --coordinator")
         if self.coordinator is None:
             if self.num_processes is not None or self.process_id is not None:
                 raise ValueError(
-                    "--num-processes and --process-id need --coordinator too: HOST:PORT, or auto"
+                    "--num-processes and --process-id also need --coordinator: HOST:PORT, or auto"
                 )
             return None
         from timelike.distributed.processes import Place

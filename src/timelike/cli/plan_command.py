@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from timelike.cli.options import Count, Spacetime, Storage
+from timelike._util.choices import Spacetime, Storage
+from timelike.cli.options import Count
 from timelike.cli.printing import print_json
 
 Size = Annotated[float, tyro.conf.arg(metavar="N")]

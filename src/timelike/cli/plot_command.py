@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from timelike._util.checks import output_path
+from timelike._util.choices import PictureKind
 from timelike.cli.options import optional
 from timelike.cli.printing import print_json
 from timelike.cli.saved_models import ModelFolder, load
 
-#: Kept here as text so that `--help` and mistakes need no JAX; tests compare them with the lists.
-Kind = Literal["auto", "diagram", "rolled", "polar", "disk", "landscape", "adjacency", "training"]
 ENDINGS = (".png", ".svg", ".pdf", ".html")
 
 
@@ -31,7 +30,7 @@ class Plot:
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")]
     """The picture; its ending is the format: .png, .svg, .pdf, or .html to explore in a browser."""
 
-    kind: Kind = "auto"
+    kind: PictureKind = "auto"
     """What to draw; auto is what suits the geometry."""
 
     nodes: Annotated[tuple[str, ...], optional("NODE …")] = ()

@@ -7,12 +7,13 @@ import math
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
 from timelike._util.checks import output_path
-from timelike.cli.options import optional
+from timelike._util.choices import TableFormat
+from timelike.cli.options import chosen, optional
 from timelike.cli.printing import note
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, ModelFolder, load
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from timelike.embedding.embedding import Embedding
 
-Format = Literal["tsv", "csv", "parquet", "json"]
 Node = Annotated[str | None, optional("NODE")]
 
 #: Edges that are printed unless --top says otherwise, and rows that are written at once.
@@ -75,7 +75,7 @@ class Predict:
     top: Annotated[int | None, optional("K")] = None
     """How many edges, best first; 10, but with --pairs all, in the order of the file."""
 
-    format: Annotated[Format | None, optional("{tsv,csv,parquet,json}")] = None
+    format: Annotated[TableFormat | None, chosen(TableFormat)] = None
     """The form of the table; if not given, the ending of --out, or tsv."""
 
     out: Annotated[Path | None, optional("FILE")] = None
@@ -125,8 +125,8 @@ class Predict:
             output_path("--out", self.out)
         ending = "tsv" if self.out is None else self.out.suffix.removeprefix(".").lower()
         form = self.format or ending
-        if form not in get_args(Format):
-            known = ", ".join(get_args(Format))
+        if form not in get_args(TableFormat):
+            known = ", ".join(get_args(TableFormat))
             raise ValueError(f"--out is {self.out}; its ending must be one of {known}, or give --format")
         if form == "parquet" and self.out is None and sys.stdout.isatty():
             raise ValueError("--format is parquet, which is not for a terminal; give --out")
@@ -143,18 +143,22 @@ class Predict:
             source = fitted.node(self.source, "--source")
             if source in map(embedding.name, embedding.strangers(known)):
                 note(f"{self.source} has no edge to another node; what such nodes point to was not learned")
-            take(_table(fitted, kind, embedding.top_targets(source, top, known)))
+            take(_table(fitted, kind, embedding.top_targets(source, top, exclude=known)))
         elif self.target is not None:
             target = fitted.node(self.target, "--target")
             if target in map(embedding.name, embedding.strangers(known, incoming=True)):
                 note(f"{self.target} has no edge from another node; what points to such was not learned")
-            take(_table(fitted, kind, embedding.top_sources(target, top, known)))
+            take(_table(fitted, kind, embedding.top_sources(target, top, exclude=known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"{pairs:.1e} pairs are scored; --source, or --sources and --targets ask about fewer")
-            take(_table(fitted, kind, embedding.top_edges(top, known, *ends)))
+            take(
+                _table(
+                    fitted, kind, embedding.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
+                )
+            )
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
         """The likeliest of every source, in pieces."""
@@ -170,7 +174,7 @@ class Predict:
         total = len(numbers if listed is None else listed)
         rows: list[Any] = []
         for source in tqdm(sources, "sources", total, unit="node", **SHOWN):
-            rows += embedding.top_targets(source, count, known)
+            rows += embedding.top_targets(source, count, exclude=known)
             if len(rows) >= ROWS:
                 take(_table(fitted, kind, rows))
                 rows = []

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from timelike.cli.options import optional
+from timelike._util.choices import EdgeFormat
+from timelike.cli.options import chosen, optional
 from timelike.cli.printing import note
 from timelike.graphs.node_lookup import find_nodes, unknown
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
 Folder = Annotated[Path | None, optional("FOLDER")]
-#: Kept here as text so that `--help` and mistakes need no reader; a test compares them with the list.
-Format = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +108,7 @@ class GraphOptions(PairOptions):
     nodes: Annotated[Path | None, optional("FILE")] = None
     """Nodes to keep even if they have no edge: a file with one name on a line."""
 
-    format: Annotated[Format | None, optional("{parquet,matrix-market,graphml,obo,sif,edge-list}")] = None
+    format: Annotated[EdgeFormat | None, chosen(EdgeFormat)] = None
     """The format of the edge file; if not given, what its first bytes and its ending say."""
 
     relations: Annotated[str | None, optional("NAME,NAME…")] = None

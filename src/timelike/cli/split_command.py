@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from timelike._util.atomic_files import replacing_folder
 from timelike._util.checks import output_path, whole_number
-from timelike.cli.evaluate_command import RATIO, Protocol
-from timelike.cli.options import Count, optional
+from timelike.cli.evaluate_command import RATIO, is_file
+from timelike.cli.options import Count
 from timelike.cli.printing import print_json, typed
 from timelike.cli.reading_options import Edges, TimedOptions
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """Hold out edges for validation and test, with the non-edges to tell them from, and write all as files.
+    """Hold out edges for validation and test, draw negatives for them, and write all as files.
 
     FOLDER gets train.tsv, valid.tsv, test.tsv, valid-non-edges.tsv, test-non-edges.tsv, nodes.txt, and
-    split.safetensors for Python; with --folds one such folder for each fold.
+    split.safetensors for Python; with --folds, one such folder per fold.
 
     Example: timelike split edges.tsv --out parts --test 0.2
     """
@@ -38,34 +38,36 @@ class Split:
     """The folder to write; it must be new or empty."""
 
     valid: float = 0.1
-    """The share of the edges to validate on."""
+    """The share of the edges for validation."""
 
     test: float = 0.1
-    """The share of the edges to test on; each fold has its own test instead."""
+    """The share of the edges for the test; with --folds each fold is a test."""
 
     by: Literal["edges", "nodes"] = "edges"
     """Hold out random edges, or all edges of random nodes; --time holds out the latest edges."""
 
     connected: bool = False
-    """Hold out no edge whose loss would cut the graph apart."""
+    """Hold out no edge that keeps the graph connected."""
 
     together: bool = False
-    """Hold out an edge and its reverse together, if at all."""
+    """Hold out an edge and its reverse together, or neither."""
 
     folds: Count = None
-    """Make so many splits, whose tests are disjoint and together all edges."""
+    """Number of splits whose disjoint tests together cover all edges."""
 
-    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
-    """How to draw non-edges if there is no --non-edges: any two nodes (uniform) unless given."""
-
-    non_edges: Annotated[str | None, optional("FILE")] = None
-    """Non-edges to draw from, each once; those that are left may be trained with."""
+    negatives: Annotated[
+        str | None,
+        tyro.conf.arg(metavar="KIND|FILE", help_behavior_hint="", aliases=("--protocol", "--non-edges")),
+    ] = None
+    """What held-out edges are compared with: a kind to draw (uniform, same_source, …, see `evaluate --help`),
+    or a
+    file of non-edges to draw from, each once; default: uniform."""
 
     ratio: int = RATIO
-    """How many non-edges to draw for each edge (one if backwards)."""
+    """Negatives to draw per edge (reversed: one)."""
 
     seed: int = 0
-    """Where all random numbers come from: the same seed gives the same split."""
+    """The source of all random numbers: the same seed gives the same split."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -73,9 +75,7 @@ class Split:
     reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
-        """Read, hold out, write, and say what to do next."""
-        if self.protocol is not None and self.non_edges is not None:
-            raise ValueError("--protocol and --non-edges exclude each other; leave one out")
+        """Read, hold out, write, and print the next commands."""
         output_path("--out", self.out)
         if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
             raise FileExistsError(f"--out is {self.out}, which exists; name a new or empty folder")
@@ -87,7 +87,7 @@ class Split:
             return
         for summary in found:
             counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
-            print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['protocol']} non-edges")
+            print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['negatives']} negatives")
         names = ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
         train, nodes, valid, test, non_edges = (typed(f"{found[0]['folder']}/{name}") for name in names)
         valid = f" --valid {valid}" if found[0]["valid_edges"] else ""
@@ -97,44 +97,43 @@ class Split:
             print(f"      timelike evaluate model {test}")
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
-        """The splits that are asked for, and their folders within --out."""
+        """The splits, and their folders within --out."""
         from timelike.evaluation.splits import folds, split_edges
 
-        listed = None
-        if self.non_edges is not None:
-            listed = self.reading.pairs(self.non_edges, graph.num_nodes, graph.names)
-        protocol = self.protocol or ("uniform" if listed is None else "listed")
+        kind, listed = self.negatives or "uniform", None
+        if is_file(self.negatives):
+            kind, listed = "listed", self.reading.pairs(kind, graph.num_nodes, graph.names)
         common: dict[str, Any] = {
-            "protocol": protocol,
+            "negatives": kind,
             "ratio": self.ratio,
-            "non_edges": listed,
+            "listed": listed,
             "together": self.together,
         }
         if self.folds is None:
             by = self.by if graph.times is None else "time"
             if by != self.by and self.by == "nodes":
-                raise ValueError("--time and --by nodes exclude each other; leave one out")
+                raise ValueError("--time cannot be combined with --by nodes")
             split = split_edges(
                 graph, self.valid, self.test, self.seed, connected=self.connected, by=by, **common
             )
             return [(split, "")]
         if self.connected or self.by == "nodes" or graph.times is not None:
-            raise ValueError("--folds are of random edges: leave --connected, --by and --time out")
+            raise ValueError("--folds hold out random edges: leave out --connected, --by and --time")
         count = whole_number("folds", self.folds, 2, graph.num_edges)
         made = folds(graph, count, self.valid, self.seed, **common)
         return ((split, f"fold-{i}") for i, split in enumerate(made, 1))
 
     def _write(self, parts: Parts, new: Path, name: str) -> dict[str, Any]:
-        """One split, and what is in it."""
+        """Write one split and summarise it."""
         from timelike.datasets.edge_files import edge_table, pair_table, write_edges, write_nodes
 
         folder = new / name
         folder.mkdir(exist_ok=True)
         tables = {"train": edge_table(parts.train)}
-        for part in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges"):
+        for part in ("valid_edges", "valid_negatives", "test_edges", "test_negatives"):
             pairs = getattr(parts, part)
             if len(pairs):
-                file = part.removesuffix("_edges") if "non" not in part else part.replace("_", "-")
+                file = part.removesuffix("_edges").replace("_negatives", "-non-edges")
                 tables[file] = pair_table(parts.train, pairs)
         for file, table in tables.items():
             write_edges(table, folder / f"{file}.tsv")

@@ -10,25 +10,24 @@ import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from timelike._util.choices import Geometry
 from timelike.cli.checkpoint_folder import beside, keeping
-from timelike.cli.options import Geometry, TrainingOptions, optional
+from timelike.cli.options import TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
 
 if TYPE_CHECKING:
-    from timelike.core.model import Model
-    from timelike.engine.config import Config
-    from timelike.evaluation.splits import Split
+    from timelike.estimator.fit_plan import FitPlan
     from timelike.training.sweeps import Sweep as Found
 
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """Train every combination of settings with every seed, side by side; one row each, as TSV.
+    """Train every combination of settings with every seed, side by side; print one row each, as TSV.
 
     Example: timelike sweep edges.tsv --grid tau1=0.1,0.4 alpha=0.05,0.1 --seeds 3 --out best
     """
@@ -37,23 +36,24 @@ class Sweep:
     """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     grid: Annotated[tuple[str, ...], optional("NAME=VALUE,…")] = ()
-    """What to vary: learning_rate, final_rate, anneal, init_scale, clip, and the numbers of the model: tau1,
+    """Values to combine: learning_rate, final_rate, anneal, init_scale, clip, and the numbers of the model:
+    tau1,
     alpha, …"""
 
-    geometry: Annotated[Geometry | None, optional(f"{{{','.join(get_args(Geometry))}}}")] = None
-    """The spacetime; if not given, what the graph's cycles suggest."""
+    geometry: Annotated[Geometry | None, chosen(Geometry)] = None
+    """The spacetime; default: the one that the graph suggests."""
 
     out: Annotated[Path | None, optional("MODEL")] = None
     """The folder to save the best model to."""
 
     resume: bool = False
-    """Continue interrupted runs, kept in the folder MODEL.checkpoint until they are done; needs --out."""
+    """Continue interrupted runs from the folder MODEL.checkpoint; needs --out."""
 
     storage: Annotated[str | None, optional("FILE|URL")] = None
-    """Share the work with others who run the same: a file on a folder that all see, or postgresql+psycopg://…"""
+    """Share the work with other workers: a file in a folder that all see, or postgresql+psycopg://…"""
 
     valid_fraction: float = 0.1
-    """The share of the edges to hold out: the best run is the one that finds them best."""
+    """The share of the edges to hold out; the best run has the highest validation AP."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -64,75 +64,73 @@ class Sweep:
 
     def run(self) -> None:
         """Train, print the table, and save the best model."""
-        from timelike._util.checks import share
         from timelike.embedding import model_folder
         from timelike.embedding.trained_on import TrainedOn
-        from timelike.estimator.asked import protocol_of
-        from timelike.estimator.settings import Settings
-        from timelike.evaluation.splits import split_edges
+        from timelike.estimator.fit_plan import resolve
 
         grid = _grid(self.grid)
-        self.training.check()
-        share("valid_fraction", self.valid_fraction)
+        options = self.training.options(self.geometry or "auto", valid_fraction=self.valid_fraction)
         if self.resume and (self.out is None or self.storage is not None):
-            raise ValueError("--resume is for runs kept beside --out; --storage keeps its own")
+            raise ValueError("--resume continues runs kept beside --out; --storage keeps its own")
         if self.out is not None:
             model_folder.check_free(self.out, "--out")
-        graph = self.reading.graph(self.edges)
-        geometry = self.geometry or graph.describe(self.training.seed).geometry
-        by = "edges" if graph.times is None else "time"
-        protocol = protocol_of(Settings(), self.training.negatives, graph)
-        split = split_edges(graph, self.valid_fraction, 0, self.training.seed, protocol=protocol, by=by)
-        model, config = self.training.recipe(geometry, split.train, protocol)
+        plan = resolve(self.reading.graph(self.edges), options)
+        candidate = plan.candidates[0]
         with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
             try:
-                found = self._train(split, model, config, grid)
+                found = self._train(plan, grid)
             except ValueError as error:
                 said = re.sub(r"^[A-Z]\w*: ", "", str(error))
                 raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
-            best = found.best.calibrated(split.valid) if self.valid_fraction else found.best
+            best = found.best if plan.valid is None else found.best.calibrated(plan.valid)
             if self.out is not None:
-                reason = "it was asked for" if self.geometry else "it suits the graph"
-                about = {"geometry": geometry, "reason": reason, "protocol": protocol}
+                about: dict[str, Any] = {"geometry": candidate.geometry, "reason": plan.reasons["geometry"]}
+                about |= {"valid_negatives": plan.valid_negatives, "plan": plan.to_dict()}
                 best = dataclasses.replace(best, info={**best.info, **about})
-                best.save(self.out, TrainedOn(split.train, split.valid if self.valid_fraction else None))
+                best.save(self.out, TrainedOn(plan.graph, plan.valid))  # type: ignore[arg-type]
                 shutil.rmtree(beside(self.out), ignore_errors=True)
         rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]
         first = max(rows, key=_merit)
         if self.json:
             out = None if self.out is None else str(self.out)
-            print_json({"geometry": geometry, "best": first, "runs": rows, "model": out})
+            print_json({"geometry": candidate.geometry, "best": first, "runs": rows, "model": out})
             return
         _print(rows)
         settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
-        note(f"best in {geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
+        note(f"best in {candidate.geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
 
-    def _train(self, split: Split, model: Model, config: Config, grid: dict[str, list[float]]) -> Found:
-        """All runs, kept beside the model until they are done, if one is to be saved."""
+    def _train(self, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
+        """All runs, kept beside the model until they are done if one is to be saved."""
         from timelike.training.sweeps import sweep
         from timelike.training.training_loop import InterruptedTraining
 
+        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
         if self.storage is not None:
-            return self._share(self.storage, split, model, config, grid)
+            return self._share(self.storage, plan, grid)
         file = None if self.out is None else beside(self.out) / "runs.safetensors"
         try:
             return sweep(
-                split.train, model, config, grid, self.training.seeds, valid=split.valid, checkpoint=file
+                graph,  # type: ignore[arg-type]
+                model,
+                config,
+                grid,
+                self.training.seeds,
+                valid=plan.valid,
+                checkpoint=file,
             )
         except InterruptedTraining as stop:
-            hint = " (with --resume)" if file else "; with --out, --resume could go on"
+            hint = " (with --resume)" if file else "; with --out, --resume could continue it"
             raise KeyboardInterrupt(f"{stop}{hint}") from None
 
-    def _share(
-        self, storage: str, split: Split, model: Model, config: Config, grid: dict[str, list[float]]
-    ) -> Found:
-        """The same by several workers; the best is trained again only if it is to be saved."""
+    def _share(self, storage: str, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
+        """The same by several workers; the best run is trained again only to be saved."""
         from timelike.training.shared_sweep import share
         from timelike.training.sweeps import Sweep as Found
 
-        if not self.valid_fraction:
-            raise ValueError("storage: runs are compared by validation; valid_fraction must not be 0")
-        rows, train = share(storage, split.train, model, config, grid, self.training.seeds, split.valid)
+        if plan.valid is None:
+            raise ValueError("storage: workers compare runs by validation; valid_fraction must not be 0")
+        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
+        rows, train = share(storage, graph, model, config, grid, self.training.seeds, plan.valid)  # type: ignore[arg-type]
         return Found(rows, train(max(rows, key=_merit)))
 
 

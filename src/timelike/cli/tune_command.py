@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import tyro
 
 from timelike._util.checks import output_path
+from timelike._util.choices import NegativeKind, Preset
 from timelike._version import __version__
-from timelike.cli.evaluate_command import Protocol
-from timelike.cli.options import MINUTES, Count, Preset, optional
+from timelike.cli.options import MINUTES, Count, chosen, optional
 from timelike.cli.printing import note, print_json, print_table, typed
 from timelike.cli.reading_options import Edges, TimedOptions
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Tune:
-    """Search for geometry, likelihood, negatives and numbers that find held-out edges best.
+    """Search for the geometry, likelihood, negatives and numbers with the best validation AP.
 
-    Give training edges only: nothing else is looked at. Prints the finalists, and writes the winner to a
-    file for `timelike fit --settings`.
+    Pass training edges only. Prints the finalists and writes the winner to a file for
+    `timelike fit --settings`.
 
     Example: timelike tune edges.tsv --out best.toml --budget 10
     """
@@ -33,38 +33,44 @@ class Tune:
     """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")] = Path("best.toml")
-    """The file to write; the search is kept in FILE.journal until it is done."""
+    """The settings file to write; FILE.journal keeps the search until it is done."""
 
     budget: Annotated[float | None, optional("FLOAT")] = None
-    """For about how many minutes to search; 5 unless given."""
+    """Minutes to search, approximately; default: 5."""
 
     trials: Count = None
-    """Draw so many settings instead, however long that takes: the same on every machine."""
+    """Number of settings to draw instead, however long that takes: the same on every machine."""
 
-    preset: Annotated[Preset | None, optional(f"{{{','.join(get_args(Preset))}}}")] = None
-    """Where to begin: settings that were found for such graphs."""
+    preset: Annotated[Preset | None, chosen(Preset)] = None
+    """Start from settings that were found for this kind of graph."""
 
     settings: Annotated[Path | None, optional("FILE")] = None
-    """The same from a file."""
+    """Start from a file of settings."""
 
-    protocol: Annotated[Protocol | None, optional(f"{{{','.join(get_args(Protocol))}}}")] = None
-    """What held-out edges are told from: what suits the graph, as in fit, unless a preset says otherwise. Ask
-    as you will ask the model."""
+    valid_negatives: Annotated[
+        NegativeKind | None,
+        tyro.conf.arg(
+            metavar=f"{{{','.join(get_args(NegativeKind))}}}", help_behavior_hint="", aliases=("--protocol",)
+        ),
+    ] = None
+    """The negatives that held-out edges are compared with; default: the kind that suits the graph, or that
+    the
+    preset names. Choose the comparison that you will evaluate."""
 
     dim: Count = None
-    """Dimensions, time included; 10 unless given."""
+    """Dimensions, time included; default: 10."""
 
     valid_fraction: float = 0.1
     """The share of the edges to hold out."""
 
     seed: int = 0
-    """Where all random numbers come from."""
+    """The source of all random numbers."""
 
     seeds: int = 3
-    """How many fresh seeds the finalists are trained with."""
+    """Fresh seeds for the finalists."""
 
     resume: bool = False
-    """Go on after the finished steps of an interrupted search."""
+    """Continue an interrupted search."""
 
     json: bool = False
     """Print the result as JSON."""
@@ -76,13 +82,13 @@ class Tune:
         from timelike.estimator.tuning import tune
 
         if self.preset is not None and self.settings is not None:
-            raise ValueError("--preset and --settings exclude each other; leave one out")
+            raise ValueError("--preset cannot be combined with --settings")
         if self.budget is not None and self.trials is not None:
-            raise ValueError("--budget and --trials exclude each other; leave one out")
+            raise ValueError("--budget cannot be combined with --trials")
         output_path("--out", self.out, (".toml",))
         journal = self.out.with_name(f"{self.out.name}.journal")
         if journal.exists() and not self.resume:
-            note(f"{journal} is of a search that did not end; it is begun again, --resume continues it")
+            note(f"{journal} belongs to an unfinished search, which starts over; --resume would continue it")
             journal.unlink()
         try:
             found = tune(
@@ -94,7 +100,7 @@ class Tune:
                 seeds=self.seeds,
                 seed=self.seed,
                 valid_fraction=self.valid_fraction,
-                protocol=self.protocol,
+                valid_negatives=self.valid_negatives,
                 journal=journal,
             )
         except KeyboardInterrupt as stop:
@@ -124,5 +130,5 @@ class Tune:
             rows.append([name, *scores, row["geometry"], row["likelihood"], kinds])
         print_table(rows)
         took = f"{found.seconds:.0f} seconds" if found.seconds < 60 else f"{found.seconds / 60:.1f} minutes"
-        print(f"{found.trials} settings in {took}; the winner is in {self.out}")
+        print(f"{found.trials} settings tried in {took}; the winner is in {self.out}")
         print(f"next           timelike fit {typed(self.edges)} --out model --settings {typed(self.out)}")

@@ -63,7 +63,7 @@ def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Sp
     valid, valid_non, test, test_non = (
         _pairs(part, len(names), data_dir) for part in ("valid", "valid_neg", "test", "test_neg")
     )
-    return Split(graph, valid, valid_non, test, test_non, protocol="listed")
+    return Split(graph, valid, valid_non, test, test_non, negatives="listed")
 
 
 def _pairs(part: str, num_nodes: int, data_dir: str | os.PathLike | None) -> np.ndarray:

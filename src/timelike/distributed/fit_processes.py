@@ -1,12 +1,11 @@
-"""What `timelike fit` does on many processes: one geometry, one run."""
+"""A fit on many processes: one geometry, one run."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 from timelike.distributed.node_dealing import dealt
 from timelike.distributed.own_edges import own_edges
@@ -14,71 +13,78 @@ from timelike.distributed.sharded_edges import over_processes, own_nodes, rows_o
 from timelike.distributed.sharded_run import mesh_of_all
 from timelike.distributed.sharded_train import train
 from timelike.embedding.embedding import Embedding
-from timelike.estimator import selection
-from timelike.estimator.asked import recipe_of
-from timelike.estimator.settings import as_settings
+from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
+from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import DiGraph
 from timelike.io.columns import Columns
 
-#: Non-edges drawn with every edge, any two nodes, unless other ones are asked for.
-NEGATIVES = 4
-
 
 def is_first() -> bool:
-    """Whether this is the process that has the result in the end."""
+    """Whether this is the process that gets the result."""
     return jax.process_index() == 0
 
 
 class NotHere(Exception):
-    """The run is done, and the first process has what came of it."""
+    """The run is done, and the first process has the result."""
 
 
 def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: Path, every: float) -> None:
     """Fit an estimator to a graph that every process has read; all but the first raise `NotHere`."""
 
-    def choose(names: list[str], recipe: selection.Recipe, task: selection.Task) -> selection.Choice:
-        model, config = recipe(names[0])
-        embedding = train(
-            dealt(task.graph),
-            model,
-            config,
-            valid=task.valid,
-            names=task.graph.names,
-            checkpoint=checkpoint,
-            every_seconds=every,
-        )
-        if embedding is None:
-            raise NotHere
-        row = {"geometry": names[0], "valid_ap": embedding.info.get("valid_ap"), "status": "finished"}
-        return selection.Choice(names[0], embedding, [row])
+    def train_spread(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        return _train(dealt(graph_of(plan)), candidate, checkpoint, every, plan.valid, graph_of(plan).names)
 
-    if estimator.negatives is None and not as_settings(estimator.settings).negatives:
-        estimator.set_params(negatives=NEGATIVES)  # not those that validation suggests: see shards.KINDS
-    estimator.set_params(refit=False).fit_by(choose, graph, valid)
+    estimator.carry_out(_plan(estimator, graph, valid), train_spread)
 
 
 def fit_own(
     estimator: SpacetimeEmbedding, file: Path, columns: Columns | None, checkpoint: Path, every: float
-) -> Embedding:
-    """An embedding of a file of numbered nodes, of which each process reads its own edges."""
-    geometry = estimator.geometry
-    if geometry == "auto":
-        geometry = as_settings(estimator.settings).geometry or "auto"
-    if geometry == "auto":
-        raise ValueError("geometry is auto, but no process sees the whole graph; name one")
+) -> None:
+    """Fit an estimator to a file of numbered nodes, of which each process reads its own edges."""
     mesh = mesh_of_all()
     mine = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
-    edges = int(over_processes(mine.num_edges).sum())
-    model, config = recipe_of(estimator, geometry, _of_size(mine.num_nodes, edges))
-    found = train(mine, model, config, checkpoint=checkpoint, every_seconds=every)
-    if found is None:
+    size = GraphSize(mine.num_nodes, int(over_processes(mine.num_edges).sum()))
+    estimator.carry_out(
+        _plan(estimator, size, None), lambda plan, candidate, *_: _train(mine, candidate, checkpoint, every)
+    )
+
+
+def _plan(estimator: SpacetimeEmbedding, graph: Any, valid: Any) -> FitPlan:
+    return resolve(graph, estimator.options, valid=valid, spread=True)
+
+
+def graph_of(plan: FitPlan) -> DiGraph:
+    """The training edges of a plan for a graph in memory."""
+    assert isinstance(plan.graph, DiGraph)
+    return plan.graph
+
+
+def _train(
+    edges: Any,
+    candidate: Candidate,
+    checkpoint: Path,
+    every: float,
+    valid: LabelledPairs | None = None,
+    names: Any = None,
+) -> Embedding:
+    embedding = train(
+        edges,
+        candidate.model,
+        candidate.config,
+        valid=valid,
+        names=names,
+        checkpoint=checkpoint,
+        every_seconds=every,
+    )
+    if embedding is None:
         raise NotHere
-    found.info.update(geometry=geometry, reason=f"{geometry}: as asked for")
-    return found
+    return embedding
 
 
-def _of_size(nodes: int, edges: int) -> DiGraph:
-    """A graph that has so many nodes and edges and takes no memory: a recipe asks for no more."""
-    nowhere = np.broadcast_to(np.int32(0), edges)
-    return DiGraph(nowhere, nowhere, nodes)
+class GraphSize(NamedTuple):
+    """The size of a graph whose edges no process sees as a whole: all that a plan needs of it."""
+
+    num_nodes: int
+    num_edges: int
+    names: None = None

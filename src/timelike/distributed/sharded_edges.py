@@ -28,7 +28,7 @@ from timelike.graphs.edge_sorting import PIECE
 Nodes = Int[Array, "*shape"]
 
 #: Kinds of negatives whose rejection needs only the edges that leave a node.
-KINDS = ("uniform", "target", "hub", "reversed")
+KINDS = ("uniform", "same_source", "popular_source", "reversed")
 
 
 @partial(
@@ -195,9 +195,9 @@ def _draws(degrees: np.ndarray, nodes: int, edges: int, kinds: Negatives) -> int
     of_target = [np.sum(degrees / edges * ((degrees + 1) / nodes) ** k) for k in powers]
     *of_target, squares = over_processes([*of_target, np.sum(degrees**2)]).sum(axis=0)
     left = [((edges + nodes) / nodes**2) ** powers]
-    if "target" in kinds.counts:
+    if "same_source" in kinds.counts:
         left.append(np.array(of_target))
-    if "hub" in kinds.counts:
+    if "popular_source" in kinds.counts:
         left.append((squares / edges / nodes + 1 / nodes) ** powers)
     few = np.flatnonzero((np.array(left) <= LEFT_OUT).all(axis=0))
     return int(powers[few[0]]) if len(few) else MAX_DRAWS

@@ -118,26 +118,27 @@ class Embedding:
             raise ValueError("the model has one member, and no spread; fit it with members=5")
         return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
 
-    def top_targets(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
-        """The k likeliest edges out of a node, best first; not those of `exclude`, nor any to `strangers`."""
+    def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k most likely edges out of a node, best first, without those of `exclude` or to `strangers`."""
         return top_k.of_node(self, node, k, exclude)
 
-    def top_sources(self, node: Hashable, k: int = 10, exclude: DiGraph | None = None) -> Predictions:
-        """The k likeliest edges into a node, best first; not those of `exclude`, nor any from `strangers`."""
+    def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k most likely edges into a node, best first, without those of `exclude` or from `strangers`."""
         return top_k.of_node(self, node, k, exclude, incoming=True)
 
     def top_edges(
         self,
         k: int = 10,
-        exclude: DiGraph | None = None,
+        *,
         sources: Iterable[Hashable] | None = None,
         targets: Iterable[Hashable] | None = None,
+        exclude: DiGraph | None = None,
     ) -> Predictions:
-        """The k likeliest edges of all pairs of different nodes, best first; not those of `exclude`.
+        """The k most likely edges between different nodes, best first, without those of `exclude`.
 
-        With the known graph as `exclude`: the most likely missing edges. `sources` and `targets` name the
-        nodes that edges may leave and enter, such as the regulators of a gene network; None: any but
-        `strangers`.
+        Pass the known graph as `exclude` to get the most likely missing edges. `sources` and `targets`
+        restrict the
+        ends, for example to the regulators of a gene network; default: any nodes but `strangers`.
         """
         return top_k.of_all(self, k, exclude, sources, targets)
 

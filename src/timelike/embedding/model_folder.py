@@ -84,7 +84,7 @@ def _load(path: Path) -> dict[str, Any]:
         calibration = None if head["calibration"] is None else _calibration(head["calibration"])
         score = head.get("score", LIKELIHOOD)
         ranker(model, score)
-        info = _info(from_plain(head["info"]))
+        info = _info(renamed(from_plain(head["info"])))
     points, others, history = _read_points(path / POINTS, model)
     names = _read_names(path / NODES, len(points))
     return {
@@ -225,10 +225,36 @@ def _read_head(file: Path) -> dict[str, Any]:
     return head
 
 
+#: Kinds of negatives in models that were saved before they had one vocabulary.
+RENAMED = {
+    "target": "same_source",
+    "source": "same_target",
+    "hub": "popular_source",
+    "inner": "active_source",
+    "hub_source": "popular_same_target",
+    "inner_source": "active_same_target",
+    "outer": "active_target",
+    "corrupt-target": "same_source",
+    "corrupt-source": "same_target",
+}
+
+
+def renamed(value: Any, kinds: bool = False) -> Any:
+    """Information of a saved model, with older names of kinds of negatives brought up to date."""
+    if not isinstance(value, dict):
+        return RENAMED.get(value, value) if kinds and isinstance(value, str) else value
+    return {
+        "valid_negatives" if name == "protocol" else RENAMED.get(name, name) if kinds else name: renamed(
+            inner, name in ("negatives", "weights", "Negatives", "protocol")
+        )
+        for name, inner in value.items()
+    }
+
+
 def _info(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f'"info" is {show(value)}; it must hold what is known of the training')
-    for name in ("geometry", "reason", "calibration", "selected_by", "protocol"):
+    for name in ("geometry", "reason", "calibration", "selected_by", "valid_negatives"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
     whole_number('"info": best_epoch', value.get("best_epoch", 0))

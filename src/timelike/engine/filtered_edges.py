@@ -27,8 +27,8 @@ from timelike.graphs.digraph import DiGraph
         "count",
         "weights",
         "words",
-        "inner",
-        "outer",
+        "active_sources",
+        "active_targets",
         "places",
         "listed_sources",
         "listed_targets",
@@ -47,8 +47,8 @@ class FilteredEdges:
     count: Int[Array, ""]
     weights: Array
     words: Words
-    inner: Int[Array, "inner"]
-    outer: Int[Array, "outer"]
+    active_sources: Int[Array, "active_sources"]
+    active_targets: Int[Array, "active_targets"]
     places: Places
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
@@ -63,8 +63,8 @@ class FilteredEdges:
             count=jnp.asarray(table.num_edges, jnp.int32),
             weights=table.weights,
             words=add_members(no_members(table.num_edges), table.sources, table.targets),
-            inner=table.inner,
-            outer=table.outer,
+            active_sources=table.active_sources,
+            active_targets=table.active_targets,
             places=Places.for_steps(degrees_of(graph), rows_at_once),
             listed_sources=table.listed_sources,
             listed_targets=table.listed_targets,

@@ -1,4 +1,4 @@
-"""Which non-edges go with every edge, and how often a candidate is drawn until it is one."""
+"""The negative samples of training: how many of which kind, and how often a candidate is drawn again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from timelike._util.checks import positive_number, show, whole_number
+from timelike.evaluation.negative_kinds import KIND_ENDS
 
 #: Candidates that hit a training edge are drawn again. How often is fixed for a graph, by its
 #: density: often enough that about one in a hundred at most is still an edge, or `MAX_DRAWS`
@@ -20,47 +21,36 @@ MAX_DRAWS = 16
 #: enough to stay in the cache.
 PAIRS_PER_BLOCK = 1 << 16
 
-#: Where the source and the target of a candidate come from: its own edge, any node, a random edge, the nodes
-#: that edges leave, or those that they enter.
-ENDS = {
-    "uniform": ("any", "any"),
-    "target": ("own", "any"),
-    "source": ("any", "own"),
-    "degree": ("edge", "edge"),
-    "hub": ("edge", "any"),
-    "inner": ("inner", "any"),
-    "hub_source": ("edge", "own"),
-    "inner_source": ("inner", "own"),
-    "outer": ("any", "outer"),
-}
-
 
 @dataclasses.dataclass(frozen=True)
 class Negatives:
-    """How many non-edges of which kind go with every positive edge s → t.
+    """How many negative samples of each kind go with every edge s → t in training.
 
-    `uniform` pairs of any two nodes; `target`: s with another target; `source`: another source
-    with t (take some of both to corrupt either side); `degree`: the source of one random edge
-    with the target of another, so hubs come often; `hub`: the source of a random edge with any node;
-    `inner`: a node that has edges to others, with any node; `hub_source`, `inner_source`: such
-    sources with t; `outer`: any node with one that edges enter; `reversed`: t → s; `listed`: drawn from
-    the non-edges that were given. Pairs that are training edges, or a node with itself, are drawn again.
+    - `uniform`: any two nodes
+    - `same_source`: s and another target; `same_target`: another source and t
+    - `degree`: the source of one random edge and the target of another, so popular nodes come often
+    - `reversed`: t → s
+    - `listed`: drawn from the pairs that `train(…, listed=…)` takes
+    - `popular_source`: the source of a random edge and any node; `popular_same_target`: such a source and t
+    - `active_source`: a node with outgoing edges and any node; `active_same_target`: such a source and t;
+      `active_target`: any node and a node with incoming edges
 
-    `weights` says how much one negative of a kind counts in the loss, where that is not 1:
-    Negatives(target=2, source=2, weights={"target": 2.5}).
+    Pairs that are training edges or self-pairs are drawn again. `weights` says how much one negative of a
+    kind
+    counts in the loss, default 1: Negatives(same_source=2, same_target=2, weights={"same_source": 2.5}).
     """
 
     uniform: int = 0
-    target: int = 0
-    source: int = 0
+    same_source: int = 0
+    same_target: int = 0
     degree: int = 0
     reversed: int = 0
     listed: int = 0
-    hub: int = 0
-    inner: int = 0
-    hub_source: int = 0
-    inner_source: int = 0
-    outer: int = 0
+    popular_source: int = 0
+    active_source: int = 0
+    popular_same_target: int = 0
+    active_same_target: int = 0
+    active_target: int = 0
     weights: Mapping[str, float] | tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
@@ -98,12 +88,12 @@ class Negatives:
 
     def draws_from(self, end: str) -> bool:
         """Whether some kind takes an end from there."""
-        return any(end in ENDS.get(kind, ()) for kind in self.counts)
+        return any(end in KIND_ENDS[kind] for kind in self.counts)
 
 
 def seen(drawn: Mapping[str, Any], incoming: bool) -> bool:
     """Whether non-edges of such kinds, name → how many, may leave any node, or enter any if `incoming`."""
-    anywhere = [kind for kind, ends in ENDS.items() if ends[incoming] == "any"]
+    anywhere = [kind for kind, ends in KIND_ENDS.items() if ends[incoming] == "any"]
     return any(drawn.get(kind) for kind in ("listed", *anywhere))
 
 
@@ -124,12 +114,12 @@ def draws_for(
     m = max(float(leaving.sum()), 1.0)
     each = m / max(len(s), 1)  # so many stand for one of the sample
     inner, outer = ((degree > 0) / max(np.count_nonzero(degree), 1) for degree in (leaving, entering))
-    sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "inner": inner}
-    targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m, "outer": outer}
+    sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "active_source": inner}
+    targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m, "active_target": outer}
     # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
     hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0), (listed, 1.0)]
     for kind in kinds.counts:
-        first, second = ENDS.get(kind, ("", ""))
+        first, second = KIND_ENDS[kind]
         of_source, of_target = (
             np.broadcast_to(table.get(end, 0.0), n) for table, end in ((sources, first), (targets, second))
         )

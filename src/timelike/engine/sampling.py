@@ -17,8 +17,9 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import at, below
 from timelike.engine.hubs import Places
-from timelike.engine.negatives import ENDS, Negatives, draws_for
+from timelike.engine.negatives import Negatives, draws_for
 from timelike.engine.opaque_calls import computed_once
+from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs.digraph import DiGraph
 
 Nodes = Int[Array, "*shape"]
@@ -34,8 +35,8 @@ FEW_DRAWS = 4
         "targets",
         "weights",
         "row_starts",
-        "inner",
-        "outer",
+        "active_sources",
+        "active_targets",
         "listed_sources",
         "listed_targets",
         "places",
@@ -46,7 +47,8 @@ FEW_DRAWS = 4
 class EdgeTable:
     """Training edges on the device, and optionally listed non-edges to draw from.
 
-    `weights` is empty for an unweighted graph, `inner` and `outer` hold the nodes that edges leave and enter,
+    `weights` is empty for an unweighted graph, `active_sources` and `active_targets` hold the nodes that
+    edges leave and enter,
     if some kind of negative asks for them; `places` is for `hubs.sum_by_node`; `halvings` bounds the binary
     search in a row, and `draws` says how often a negative is drawn before it is given up.
     """
@@ -55,8 +57,8 @@ class EdgeTable:
     targets: Int[Array, "edges"]
     weights: Array
     row_starts: Int[Array, "nodes_plus_1"]
-    inner: Int[Array, "inner"]
-    outer: Int[Array, "outer"]
+    active_sources: Int[Array, "active_sources"]
+    active_targets: Int[Array, "active_targets"]
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Places
@@ -67,7 +69,7 @@ class EdgeTable:
     def build(
         cls,
         graph: DiGraph,
-        non_edges: np.ndarray | None = None,
+        listed: np.ndarray | None = None,
         kinds: Negatives | None = None,
         by_node: bool = False,
     ) -> EdgeTable:
@@ -75,7 +77,7 @@ class EdgeTable:
 
         `by_node` says whether gradients are added up for every node, which needs `places`.
         """
-        listed = np.zeros((0, 2), np.int32) if non_edges is None else np.asarray(non_edges, np.int32)
+        listed = np.zeros((0, 2), np.int32) if listed is None else np.asarray(listed, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
         degrees, kinds = degrees_of(graph), kinds or Negatives()
         taken = share_taken(graph, listed) if kinds.listed else 0.0
@@ -131,11 +133,10 @@ def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
 
 
 def linked(degrees: Int[np.ndarray, "2 nodes"], kinds: Negatives) -> dict[str, Int[Array, "linked"]]:
-    """The nodes that edges leave (`inner`) and enter (`outer`), where these kinds draw from them."""
-    ends = {"inner": degrees[0], "outer": degrees[1]}
+    """Nodes with outgoing and with incoming edges, if these kinds of negatives draw from them."""
     return {
-        end: jnp.asarray(np.flatnonzero(degree) if kinds.draws_from(end) else np.zeros(0), jnp.int32)
-        for end, degree in ends.items()
+        f"{end}s": jnp.asarray(np.flatnonzero(degree) if kinds.draws_from(end) else np.zeros(0), jnp.int32)
+        for end, degree in zip(("active_source", "active_target"), degrees, strict=True)
     }
 
 
@@ -235,19 +236,19 @@ def _candidates(
     if kind == "listed":
         entry = table.below(first, s.shape, table.listed_sources.shape[0])
         return at(table.listed_sources, entry), at(table.listed_targets, entry)
-    of_source, of_target = ENDS[kind]
+    of_source, of_target = KIND_ENDS[kind]
     return _end(first, table, of_source, s, 0, asked), _end(second, table, of_target, t, 1, asked)
 
 
 def _end(
     key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int, asked: Bool[Array, "*shape"]
 ) -> Nodes:
-    """One end of every candidate that is asked for (0: source, 1: target), from where `ENDS` says."""
+    """One end of every candidate that is asked for (0: source, 1: target), from where `KIND_ENDS` says."""
     if end == "own":
         return own
     if end == "any":
         return table.below(key, own.shape, table.num_nodes)
     if end == "edge":
         return table.edges(table.asking(asked, table.below(key, own.shape, table.num_edges)))[side]
-    nodes = table.inner if end == "inner" else table.outer
+    nodes = table.active_sources if end == "active_source" else table.active_targets
     return at(nodes, table.below(key, own.shape, nodes.shape[0]))

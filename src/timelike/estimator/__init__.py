@@ -5,6 +5,8 @@ manifolds, graphs, evaluation, io, baselines, engine, embedding, training.
 """
 
 from timelike.estimator.baseline_scores import BASELINES, UNTRAINED, euclidean, evaluate_baselines
+from timelike.estimator.fit_options import FitOptions
+from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
 from timelike.estimator.settings import PRESETS, Settings
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.estimator.tuning import Tuned, tune
@@ -13,10 +15,14 @@ __all__ = [
     "BASELINES",
     "PRESETS",
     "UNTRAINED",
+    "Candidate",
+    "FitOptions",
+    "FitPlan",
     "Settings",
     "SpacetimeEmbedding",
     "Tuned",
     "euclidean",
     "evaluate_baselines",
+    "resolve",
     "tune",
 ]

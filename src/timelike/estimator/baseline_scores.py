@@ -10,8 +10,8 @@ import numpy as np
 from timelike._util.checks import show
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
+from timelike.estimator.carry_out import refit
 from timelike.estimator.recipes import recipe, shortened
-from timelike.estimator.selection import refit
 from timelike.evaluation.heuristics import DegreeProduct, Katz, common_neighbours
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import Evaluation, evaluate

@@ -13,13 +13,17 @@ from timelike._util.checks import share, show
 from timelike.embedding.calibration import FEWEST
 from timelike.embedding.trained_on import TrainedOn
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.negative_kinds import draw_non_edges
+from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.evaluation.splits import split_edges
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
+from timelike.io.edge_shards import AnyGraph, EdgeShards
 
-#: Non-edges to a held-out edge.
+#: Negatives per held-out edge.
 RATIO = 4
+
+#: Graphs with more edges are trained once, in the geometry that their description suggests, and not refitted.
+MOST_EDGES = 10**6
 
 
 class Held(NamedTuple):
@@ -29,11 +33,12 @@ class Held(NamedTuple):
     unvalidated: str
 
 
-def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: str) -> Held:
-    """Validation pairs as given, or a share of the edges with non-edges, if that makes enough of them.
+def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, negatives: str) -> Held:
+    """Validation pairs as given, or a share of the edges with negatives, if that is enough of them.
 
-    `valid` are `LabelledPairs`, edges (to which non-edges are drawn), or None: hold out a `fraction`, of
-    a graph with times the latest. `protocol` says how non-edges are drawn.
+    `valid` are `LabelledPairs`, edges (negatives are drawn), or None: hold out a `fraction`, the latest edges
+    of a
+    graph with times. `negatives` is the kind that is drawn.
     """
     if isinstance(valid, LabelledPairs):
         return Held(TrainedOn(known, valid), "")
@@ -41,14 +46,14 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, protocol: s
         edges = np.unique(_in_numbers_of(known, read(valid)), axis=0)
         if not len(edges):
             raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
-        non_edges = draw_non_edges(protocol, known.with_edges(edges), edges, RATIO, seed)
-        return Held(TrainedOn(known, LabelledPairs.build(edges, non_edges)), "")
+        drawn = draw_negatives(negatives, known.with_edges(edges), edges, RATIO, seed)
+        return Held(TrainedOn(known, LabelledPairs.build(edges, drawn)), "")
     if share("valid_fraction", fraction) * known.num_edges < FEWEST:
         return Held(TrainedOn(known), "there are too few edges to validate on")
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
         return Held(TrainedOn(known), "there are no non-edges to validate on")
     by = "edges" if known.times is None else "time"
-    split = split_edges(known, fraction, 0, seed, protocol=protocol, ratio=RATIO, by=by)
+    split = split_edges(known, fraction, 0, seed, negatives=negatives, ratio=RATIO, by=by)
     return Held(TrainedOn(split.train, split.valid), "")
 
 
@@ -86,8 +91,10 @@ def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:
     return numbers[np.searchsorted(used, edges)]
 
 
-def read_graph(graph: Any, estimator: Any) -> DiGraph:
-    """The graph, checked; matrices also in scikit-learn's way, for an estimator of its."""
+def read_graph(graph: Any, estimator: Any) -> AnyGraph:
+    """The graph, checked; matrices also in scikit-learn's way, for its estimators."""
+    if isinstance(graph, EdgeShards):
+        return graph
     if _is_matrix(graph):
         graph = validate_data(estimator, graph, accept_sparse=("csr", "csc", "coo"), ensure_min_samples=2)
         if graph.shape[0] != graph.shape[1]:
@@ -95,7 +102,7 @@ def read_graph(graph: Any, estimator: Any) -> DiGraph:
         graph = graph if hasattr(graph, "tocoo") else csr_array(graph)
     found = read(graph)
     if found.num_nodes < 2 or not found.num_edges:
-        raise ValueError(f"graph is {found}; an embedding needs two nodes and an edge")
+        raise ValueError(f"graph is {found}; an embedding needs at least two nodes and an edge")
     return found
 
 

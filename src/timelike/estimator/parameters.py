@@ -10,6 +10,7 @@ from typing import Any
 
 from timelike._util.checks import show
 from timelike.core.likelihood import Likelihood
+from timelike.core.manifold import Manifold
 from timelike.embedding.plain_json import struct_from_json, struct_to_json
 from timelike.engine.negatives import Negatives
 from timelike.estimator.settings import Settings
@@ -31,8 +32,9 @@ def from_json(stored: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Likelihood):
-        return {"Likelihood": struct_to_json(value, "likelihood")}
+    for kind in (Likelihood, Manifold):
+        if isinstance(value, kind):
+            return {kind.__name__: struct_to_json(value, kind.__name__.lower())}
     if isinstance(value, Negatives | Settings):
         return {type(value).__name__: dataclasses.asdict(value)}
     return {"Path": os.fspath(value)} if isinstance(value, os.PathLike) else value
@@ -43,6 +45,7 @@ def _value(value: Any, where: str) -> Any:
         return value
     makers: dict[str, Callable[[Any], Any]] = {
         "Likelihood": lambda x: struct_from_json(x, "likelihood", where),
+        "Manifold": lambda x: struct_from_json(x, "manifold", where),
         "Negatives": lambda x: Negatives(**x),
         "Settings": lambda x: Settings(**x),
         "Path": Path,

@@ -1,7 +1,8 @@
-"""Settings to begin with: for a geometry, a likelihood and a graph, what to train and how.
+"""Recipes: the first layer of a plan. For a geometry, a likelihood and a graph, the model and how to train
+it.
 
-Where validation pairs can tell, the recipe and those of `portfolio` are tried, with negatives like theirs.
-`timelike reproduce defaults` measures how much tuning adds to that.
+If there are validation pairs, a fit also tries the settings of `portfolio`, with negatives of the same kind.
+`timelike reproduce defaults` measures how much tuning adds to a recipe.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import numpy as np
 from timelike._util.checks import one_of, show, whole_number
 from timelike.baselines import MODELS
 from timelike.core.likelihood import Likelihood
+from timelike.core.manifold import Manifold
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.estimator.portfolio import portfolio
 from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.description import SYMMETRIC, Description
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph
 from timelike.likelihoods import LIKELIHOODS, FermiDirac, TripleFermiDirac
@@ -33,43 +36,63 @@ CIRCULAR = ("cylindrical-minkowski", "cylindrical-euclidean", "anti-de-sitter", 
 #: On a quadric a step of the same rate goes further.
 CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hyperboloid")
 
-#: The α with which the far future fades: where time is a circle, likelihood that has not decayed after a turn
-#: comes round from behind.
+#: α where time is a circle: likelihood that has not decayed after one turn would come round from the past.
 FADING = 0.1
 
-#: Graphs with more edges are trained by Adam, with the recipe itself; smaller ones by the paper's SGD, and
-#: a few variations of the recipe are tried.
+#: Graphs with more edges are trained with Adam, by the recipe alone; smaller ones with the paper's SGD, and
+#: with a
+#: few variations of the recipe.
 SMALL = 20_000
-#: An epoch has at most so many steps while batches are below `LARGEST_BATCH`.
+#: Most steps of an epoch, as long as batches stay below `LARGEST_BATCH`.
 STEPS = 256
-#: What baselines need that others do not: cones have no opening near the centre, so begin outside.
+#: Settings of single baselines: entailment cones have no opening near the centre, so points start outside.
 BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
 SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
-#: What `variations` may change besides the numbers of the model.
+#: The fields of `Config` that `variations` may change, besides the numbers of the model.
 SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")
-#: Protocols, and negatives that are drawn like their non-edges. Where one end of all edges is one of a few
-#: nodes, which way an edge points is learned from edges backwards.
-OF_PROTOCOL: dict[str, dict[str, int]] = {
+#: Kind of validation negatives → training negatives of the same kind. If few nodes are sources (or targets),
+#: the
+#: model learns the direction of edges from reversed ones.
+OF_VALIDATION: dict[str, dict[str, int]] = {
     "uniform": {"uniform": 4},
-    "inner": {"inner": 4, "reversed": 1},
-    "outer": {"outer": 4, "reversed": 1},
-    "corrupt-target": {"target": 4},
-    "corrupt-source": {"source": 4},
+    "active_source": {"active_source": 4, "reversed": 1},
+    "active_target": {"active_target": 4, "reversed": 1},
+    "same_source": {"same_source": 4},
+    "same_target": {"same_target": 4},
     "degree": {"degree": 4},
 }
-#: How much a negative counts, where that is not 1: regulators are few, so a non-edge of one says more.
-KIND_WEIGHTS = {"inner": 3.0, "outer": 3.0}
+#: Weights in the loss, default 1: regulators are few, so a negative of one says more.
+KIND_WEIGHTS = {"active_source": 3.0, "active_target": 3.0}
+
+
+def candidate_geometries(description: Description) -> list[str]:
+    """Geometries worth a trial on such a graph, the most promising first."""
+    if description.reciprocity >= SYMMETRIC:
+        kinds = ["euclidean", "hyperboloid"]
+    else:
+        kinds = ["minkowski", "cylindrical-minkowski", "anti-de-sitter"]
+    return [description.geometry, *(name for name in kinds if name != description.geometry)]
 
 
 def recipe(
-    geometry: str, dim: int = 10, likelihood: str | Likelihood | None = None, graph: AnyGraph | None = None
+    geometry: str | Manifold,
+    dim: int = 10,
+    likelihood: str | Likelihood | None = None,
+    graph: AnyGraph | None = None,
 ) -> tuple[Model, Config]:
-    """A model and how to train it, for a geometry in `manifolds.MANIFOLDS` or a model in `baselines.MODELS`.
+    """A model and how to train it.
 
-    A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry.
-    With m edges there are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
+    `geometry` is a name in `manifolds.MANIFOLDS` or `baselines.MODELS`, or a manifold, which has its own
+    dimensions.
+    A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry. With m edges
+    there
+    are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
     """
-    check_geometry(geometry)
+    space = geometry if isinstance(geometry, Manifold) else None
+    if isinstance(geometry, Manifold):
+        geometry = next((name for name, make in MANIFOLDS.items() if make is type(space)), "")
+    else:
+        check_geometry(geometry)
     edges = 1000 if graph is None else max(graph.num_edges, 1)
     large = edges > SMALL
     epochs = min(max(round(20 * (1e6 / edges) ** 0.3), 5), 150)
@@ -84,23 +107,24 @@ def recipe(
     )
     if geometry in MODELS:
         return _baseline(geometry, dim, likelihood), dataclasses.replace(config, **BASELINE.get(geometry, {}))
-    return Model(MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
+    return Model(space or MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
 
 
 def shortened(config: Config, epochs: int | None) -> Config:
-    """The recipe with another number of epochs: a tenth of them at most is burn-in."""
+    """The recipe with another number of epochs, at most a tenth of them burn-in."""
     if epochs is None:
         return config
     return dataclasses.replace(config, epochs=epochs, burn_in=min(config.burn_in, epochs // 10))
 
 
 def variations(
-    geometry: str, model: Model, config: Config, graph: DiGraph, fixed: Collection[str] = ()
+    geometry: str, model: Model, config: Config, graph: AnyGraph, fixed: Collection[str] = ()
 ) -> list[dict[str, float]]:
-    """What to try where validation edges can tell, the recipe itself first: runs for `timelike.sweep`.
+    """Settings to try by validation, the recipe's own first, as runs for `timelike.sweep`.
 
-    Those of `portfolio`; where there are none, a third and thrice the learning rate. Numbers in `fixed` stay
-    as they are. None for a large graph, or if nothing is left to vary.
+    They come from `portfolio`; a geometry without any tries a third and three times the learning rate.
+    Numbers in
+    `fixed` keep their values. The list is empty for a large graph, or if nothing is left to vary.
     """
     if graph.num_edges > SMALL:
         return []
@@ -113,18 +137,19 @@ def variations(
 
 
 def any_negatives(count: int) -> Negatives:
-    """So many with every edge, of any two nodes."""
-    why = ": without non-edges to tell them from, every pair becomes a likely edge"
+    """`count` uniform negatives per edge."""
+    why = ": without negatives, every pair becomes a likely edge"
     return Negatives(uniform=whole_number("negatives", count, 1, note=why))
 
 
-def negatives_of(protocol: str) -> Negatives | None:
-    """Negatives that are drawn as a protocol draws non-edges; None: there are none such.
+def negatives_of(kind: str) -> Negatives | None:
+    """Training negatives of the same kind as those of validation; None if training has no such kind.
 
-    What a model is asked to tell apart it should have learned to tell apart: on DREAM5, listed non-edges are
-    of regulators, and nothing else costs more.
+    A model should train on the comparison it is evaluated by: on DREAM5, where listed negatives are pairs of
+    a
+    regulator and a gene, nothing else matters more.
     """
-    counts = OF_PROTOCOL.get(protocol)
+    counts = OF_VALIDATION.get(kind)
     return None if counts is None else _weighted(counts)
 
 
@@ -134,10 +159,11 @@ def _weighted(counts: dict[str, int]) -> Negatives:
 
 
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
-    """Those of the kind that validation's non-edges most likely are, where nobody says how they were drawn.
+    """Training negatives of the most likely kind of the validation negatives, when nobody says how they were
+    drawn.
 
-    Their sources may be any nodes, nodes that have edges to others, or these as often as they have edges;
-    their targets the same, with edges from others.
+    Sources may be any nodes, nodes with outgoing edges, or the latter as often as they have edges; targets
+    likewise.
     """
     sources, targets = valid.negatives.T
     if not len(sources):
@@ -148,11 +174,11 @@ def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
         kind: _log_likelihood(sources, of_source) + _log_likelihood(targets, of_target)
         for kind, of_source, of_target in (
             ("uniform", leaving >= 0, entering >= 0),
-            ("inner", leaving > 0, entering >= 0),
-            ("outer", leaving >= 0, entering > 0),
-            ("target", leaving, entering >= 0),
-            ("source", leaving >= 0, entering),
-            ("inner_source", leaving > 0, entering),
+            ("active_source", leaving > 0, entering >= 0),
+            ("active_target", leaving >= 0, entering > 0),
+            ("same_source", leaving, entering >= 0),
+            ("same_target", leaving >= 0, entering),
+            ("active_same_target", leaving > 0, entering),
             ("degree", leaving, entering),
         )
     }
@@ -161,19 +187,19 @@ def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
 
 
 def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
-    """That nodes were drawn so often; one in fifty may be any."""
+    """Log-likelihood of nodes drawn with these frequencies; one in fifty may be any node."""
     shares = 0.98 * frequencies / frequencies.sum() + 0.02 / len(frequencies)
     return float(np.log(shares[nodes]).sum())
 
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
-    """Raise a `ValueError` unless this is the name of a geometry, or one of `more`."""
+    """Raise a `ValueError` unless `geometry` is the name of a geometry or one of `more`."""
     one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS))
 
 
 def _baseline(geometry: str, dim: int, likelihood: str | Likelihood | None) -> Model:
     if likelihood is not None:
-        raise ValueError(f"likelihood is {show(likelihood)}; {geometry} has its own, leave it out")
+        raise ValueError(f"likelihood is {show(likelihood)}; {geometry} has its own likelihood, leave it out")
     return MODELS[geometry](dim)
 
 

@@ -1,4 +1,4 @@
-"""What a search chooses among: arms, which are programs of their own, and random settings within one."""
+"""The space of a search: arms, one compiled program each, and random settings within an arm."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ import numpy as np
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
-from timelike.estimator.recipes import SWEPT_OF_CONFIG, TIMELESS, negatives_of
-from timelike.estimator.selection import candidates
+from timelike.estimator.fit_plan import assemble
+from timelike.estimator.recipes import SWEPT_OF_CONFIG, TIMELESS, candidate_geometries, negatives_of
 from timelike.estimator.settings import Settings
 from timelike.graphs.digraph import DiGraph
 
-#: Kinds of negatives to choose from, besides those of the start and of its protocol: any pairs, other targets
-#: of a source, both ends, sources alike, hubs. The last two are what DREAM5 and WordNet wanted.
+#: Training negatives to choose from, besides those of the start and of validation. The last two suited DREAM5
+#: and
+#: WordNet best.
 NEGATIVES: tuple[dict[str, Any], ...] = (
     {"uniform": 4},
-    {"target": 2, "source": 2},
-    {"target": 4, "weights": {"target": 3.0}},
-    {"inner": 4, "weights": {"inner": 3.0}},
-    {"target": 2, "hub_source": 4, "weights": {"hub_source": 2.5}},
+    {"same_source": 2, "same_target": 2},
+    {"same_source": 4, "weights": {"same_source": 3.0}},
+    {"active_source": 4, "weights": {"active_source": 3.0}},
+    {"same_source": 2, "popular_same_target": 4, "weights": {"popular_same_target": 2.5}},
 )
-#: Settings are drawn between their value at the start over, and times, this factor.
+#: Settings are drawn between 1/factor and factor times their value at the start.
 FACTORS = {
     **{"learning_rate": 4, "init_scale": 4, "tau": 4, "tau1": 4, "tau2": 4, "alpha": 4},
     **{"beta": 2, "circumference": 2},
 }
-#: Those that may begin at 0, and those that go one way: drawn between these.
+#: Ranges of settings that may start at 0 or vary in one direction.
 RANGES = {"r": (-0.05, 0.15), "anneal": (1.0, 4.0)}
 
 
 class Arm(NamedTuple):
-    """One choice of what cannot share a program."""
+    """One combination of choices that need a program of their own."""
 
     geometry: str
     likelihood: str
@@ -42,7 +43,7 @@ class Arm(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The choice in a few words."""
+        """The arm in a few words."""
         weights = self.negatives.get("weights", {})
         kinds = (
             f"{name} {count}" + (f"×{weights[name]:g}" if name in weights else "")
@@ -53,11 +54,11 @@ class Arm(NamedTuple):
 
 
 def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
-    """Every combination worth a program, those that differ least from the start first."""
-    names = candidates(graph.describe())
+    """Every combination worth trying, those closest to the start first."""
+    names = candidate_geometries(graph.describe())
     geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
     negatives: list[dict[str, Any]] = []
-    for kinds in (dict(start.negatives), _suited(start.protocol), *NEGATIVES):
+    for kinds in (dict(start.negatives), _matching(start.valid_negatives), *NEGATIVES):
         negatives += [kinds] * (bool(kinds) and kinds not in negatives)
     arms = []
     for i, geometry in enumerate(geometries):
@@ -76,16 +77,16 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     return [arm for _, arm in sorted(arms, key=order)]
 
 
-def _suited(protocol: str | None) -> dict[str, Any]:
-    """The negatives that go with a protocol, if there are such."""
-    found = None if protocol is None else negatives_of(protocol)
-    if found is None:
+def _matching(kind: str | None) -> dict[str, Any]:
+    """Training negatives of the same kind as those of validation, if there are any."""
+    matching = None if kind is None else negatives_of(kind)
+    if matching is None:
         return {}
-    return {**found.counts, **({"weights": dict(found.weights)} if found.weights else {})}
+    return {**matching.counts, **({"weights": dict(matching.weights)} if matching.weights else {})}
 
 
 def in_arm(base: Settings, arm: Arm) -> Settings:
-    """The start in another arm: with its numbers as far as they mean the same."""
+    """The start in another arm, with those of its numbers that mean the same there."""
     same = arm.likelihood == base.likelihood
     numbers = {
         name: value
@@ -96,13 +97,13 @@ def in_arm(base: Settings, arm: Arm) -> Settings:
 
 
 def centre_of(model: Model, config: Config) -> dict[str, float]:
-    """The numbers of a run that are searched."""
+    """The numbers of a run that the search varies."""
     numbers = {**numbers_of(model), **{name: getattr(config, name) for name in SWEPT_OF_CONFIG}}
     return {name: float(x) for name, x in numbers.items() if name in FACTORS or name in RANGES}
 
 
 def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]:
-    """Random settings around the centre: factors log-uniform, ranges uniform; α is a share."""
+    """Random settings around the centre: factors log-uniform, ranges uniform; α and β stay ≤ 1."""
     drawn = {}
     for name, value in centre.items():
         if name in RANGES:
@@ -113,8 +114,9 @@ def draw(rng: np.random.Generator, centre: dict[str, float]) -> dict[str, float]
 
 
 def with_drawn(settings: Settings, graph: DiGraph, drawn: dict[str, float]) -> Settings:
-    """Everything that a run on a graph was trained with, where these numbers were drawn."""
-    _, config = settings.build(graph)
+    """The complete settings of a run on a graph with these drawn numbers."""
+    assert settings.geometry is not None
+    _, config = assemble(graph, settings.geometry, settings)
     ours = {name: drawn[name] for name in SWEPT_OF_CONFIG}
     numbers = {name: x for name, x in drawn.items() if name not in ours}
     kept = {name: getattr(config, name) for name in ("epochs", "batch_size", "optimizer", "burn_in")}

@@ -1,4 +1,4 @@
-"""Settings in a file: what to train and how, as `timelike tune` finds it and `timelike fit` takes it."""
+"""Settings and presets: the middle layer of a plan, in a file that `timelike tune` writes and `fit` reads."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from typing import Any
 
 from timelike._util.atomic_files import read_text, replacing
 from timelike._util.checks import one_of, show, whole_number
-from timelike.core.likelihood import Likelihood
-from timelike.core.model import Model
-from timelike.core.struct import numbers_of, with_numbers
 from timelike.embedding.pair_scores import LIKELIHOOD
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
-from timelike.estimator.recipes import check_geometry, recipe
-from timelike.evaluation.negative_kinds import PROTOCOLS
-from timelike.graphs.digraph import DiGraph
+from timelike.estimator.recipes import check_geometry
+from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
 from timelike.likelihoods import LIKELIHOODS
 
-#: What of a `Config` settings may say; seeds and the choice of the epoch are the run's own.
+#: The fields of `Config` that settings may hold; seeds and the choice of the epoch belong to the run.
 TRAINING = tuple(
     field.name
     for field in dataclasses.fields(Config)
@@ -38,23 +34,24 @@ PRESETS: dict[str, Path] = {
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What to train and how; what is left out is as `recipes.recipe` says for the geometry and the graph.
+    """What to train and how; anything left out follows the recipe for the geometry and the graph.
 
     geometry, likelihood  by name
     dim                   dimensions, time included
-    protocol              what validation edges are told from, a name in `protocols.PROTOCOLS`; None: what
-                          suits the graph, or any two nodes (`uniform`) where negatives are given
-    score                 what pairs are ranked by: the "likelihood", or the "best" of `scoring.scores_of`
+    valid_negatives       the kind of negatives for validation, a name in `evaluation.NEGATIVE_KINDS`; None:
+                          the kind
+                          that suits the graph, or uniform if `negatives` are set
+    score                 the ranking score: "likelihood", or "best", chosen by validation
     numbers               of the model: tau1, alpha, circumference, …
-    negatives             what `Negatives` takes: {"target": 2, "weights": {"target": 3.0}}
-    training              what `Config` takes: learning_rate, optimizer, anneal, …
-    about                 where they come from
+    negatives             training negatives as `Negatives` takes them: {"same_source": 2, "reversed": 1}
+    training              fields of `Config`: learning_rate, optimizer, anneal, …
+    about                 where the settings come from
     """
 
     geometry: str | None = None
     likelihood: str | None = None
     dim: int | None = None
-    protocol: str | None = None
+    valid_negatives: str | None = None
     score: str = "likelihood"
     about: str = ""
     numbers: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -66,7 +63,7 @@ class Settings:
             check_geometry(self.geometry)
         known = {
             "likelihood": LIKELIHOODS,
-            "protocol": [name for name in PROTOCOLS if name != "listed"],
+            "valid_negatives": [name for name in NEGATIVE_KINDS if name != "listed"],
             "score": (LIKELIHOOD, "best"),
         }
         for name, allowed in known.items():
@@ -79,24 +76,6 @@ class Settings:
                 raise ValueError(f"training has {show(name)}; it may have {', '.join(TRAINING)}")
         Negatives(**_of_kinds(self.negatives))
         Config(**self.training)
-
-    def build(
-        self,
-        graph: DiGraph,
-        geometry: str | None = None,
-        dim: int | None = None,
-        likelihood: str | Likelihood | None = None,
-    ) -> tuple[Model, Config]:
-        """The model and how to train it on a graph; what is given goes before the settings."""
-        where = geometry or self.geometry or graph.describe().geometry
-        model, config = recipe(
-            where, next(x for x in (dim, self.dim, 10) if x is not None), likelihood or self.likelihood, graph
-        )
-        wrong = [name for name in self.numbers if name not in numbers_of(model)]
-        if wrong:
-            raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")
-        kinds: dict[str, Any] = {"negatives": Negatives(**self.negatives)} if self.negatives else {}
-        return with_numbers(model, self.numbers), dataclasses.replace(config, **self.training, **kinds)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the settings to a TOML file."""
@@ -118,18 +97,18 @@ class Settings:
             return cls(**found)
         except FileNotFoundError:
             known = ", ".join(PRESETS)
-            raise FileNotFoundError(f"there is no file {path} with settings; presets are {known}") from None
+            raise FileNotFoundError(f"{path}: no such settings file; presets are {known}") from None
         except RecursionError:
-            raise ValueError(f"{path}: there are too many brackets within brackets") from None
+            raise ValueError(f"{path}: brackets are nested too deeply") from None
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: {error}") from None
 
 
-def as_settings(given: Settings | str | os.PathLike | None) -> Settings:
-    """Settings as they are, or from a file or preset; None: those that say nothing."""
-    if isinstance(given, Settings):
-        return given
-    return Settings() if given is None else Settings.load(given)
+def as_settings(source: Settings | str | os.PathLike | None) -> Settings:
+    """Settings as given, or read from a file or preset; None: empty settings."""
+    if isinstance(source, Settings):
+        return source
+    return Settings() if source is None else Settings.load(source)
 
 
 def _check_fields(found: Mapping[str, Any]) -> None:
@@ -137,7 +116,7 @@ def _check_fields(found: Mapping[str, Any]) -> None:
     fields = [field.name for field in dataclasses.fields(Settings)]
     for name, value in found.items():
         if name not in fields:
-            raise ValueError(f"there is no setting {show(name)}; there are {', '.join(fields)}")
+            raise ValueError(f"unknown setting {show(name)}; settings are {', '.join(fields)}")
         if (name in tables) != isinstance(value, Mapping):
             raise ValueError(f"{name} is {show(value)}; it must {'' if name in tables else 'not '}be a table")
 
@@ -151,7 +130,7 @@ def _of_kinds(negatives: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _toml(value: Any) -> str:
-    """A text, a number, or a table of numbers, as TOML writes them."""
+    """A string, a number, or a table of numbers, in TOML."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(x)}" for key, x in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Hashable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from timelike._util.checks import whole_number
 from timelike.core.likelihood import Likelihood
+from timelike.core.manifold import Manifold
 from timelike.embedding import model_folder
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.exact_ranking import aligned
@@ -21,12 +20,12 @@ from timelike.embedding.predictions import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
-from timelike.estimator import selection
-from timelike.estimator.asked import geometries_of, negatives_for, protocol_of, recipe_of, variations_of
-from timelike.estimator.inputs import ends_of, hold_out, labels_of, read_graph, with_missing
+from timelike.estimator.carry_out import Train, carry_out
+from timelike.estimator.fit_options import FitOptions
+from timelike.estimator.fit_plan import FitPlan, resolve
+from timelike.estimator.inputs import ends_of, labels_of, read_graph
 from timelike.estimator.parameters import from_json, to_json
-from timelike.estimator.recipes import check_geometry
-from timelike.estimator.settings import Settings, as_settings
+from timelike.estimator.settings import Settings
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
@@ -34,51 +33,61 @@ from timelike.evaluation.splits import Split
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.checkpoint import Checkpointing
-from timelike.training.training_loop import DivergedError
 
 if TYPE_CHECKING:
     import polars
 
 
 class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
-    """Embed a directed graph in a spacetime, and ask which edges are missing.
+    """Embed a directed graph in a spacetime, and predict missing edges.
 
-    geometry        a name in `timelike.manifolds.MANIFOLDS`, or "auto": look at the graph, train a few
-                    candidates, keep the one that tells held-out edges from non-edges best
-    likelihood      a name in `timelike.likelihoods.LIKELIHOODS`, a `Likelihood`, or None: what suits the
+    geometry        a name in `timelike.manifolds.MANIFOLDS`, a manifold object, or "auto": train the
+                    geometries that
+                    suit the graph and keep the one with the best validation AP
+    likelihood      a name in `timelike.likelihoods.LIKELIHOODS`, a `Likelihood`, or None: the one that suits
+                    the
                     geometry
-    settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset, for
-                    what is not given here
-    dim             dimensions, time included; None: 10
+    settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset; explicit
+                    parameters override them
+    dim             dimensions, time included; default: 10
     epochs, batch_size, learning_rate
-                    None: as `estimator.recipes` says for this geometry and graph. On a small graph
-                    the settings of `estimator.portfolio` that do not touch what is given are tried too, in
-                    one program: the best by validation is kept
-    negatives       non-edges drawn with every edge, any two nodes; or a `Negatives(…)`; None: of the kind
-                    that those of validation are, or would be
-    tables          how points lie in memory while they are learned: "float32", or in half of it "bfloat16" or
-                    "float16", see `timelike.engine.table_storage`; None: float32, or as the settings say
-    seed, seeds     the first seed, and how many to train; the best by validation is kept
-    members         how many runs the probabilities are the mean of: the one that was chosen, and others of
-                    its settings with the seeds after its own. From 2 on predictions have a spread
-    valid_fraction  share of the edges held out (the latest, if the graph has times) to choose the epoch,
-                    the seed and the geometry and to calibrate the probabilities; none if that were fewer
-                    than ten edges. They are told from non-edges of the kind that suits the graph
-                    (`protocols.suited`), or that the settings say; from any pairs if `negatives` are given
-    refit           whether to train again in the end, with the validation edges, for as many epochs as they
-                    chose; None: if they were held out here, and the graph is not large
-    calibrate       whether to calibrate
-    checkpoint      a file to keep the run in and to resume from; with several runs, a file for each
-    progress        a bar on stderr; None: if it is a terminal
+                    None: by the recipe for this geometry and graph. On a small graph a fit also tries a
+                    portfolio of
+                    settings in one program, changing nothing that is given, and keeps the best by validation
+    negatives       negative samples of training: a number of uniform ones per edge, or `Negatives(…)`; None:
+                    4 of the
+                    kind that validation uses
+    tables          storage of the points while they are trained: "float32" (default), or half of it,
+                    "bfloat16" or
+                    "float16"
+    seed, seeds     the first seed, and how many random starts; the best by validation is kept
+    members         ensemble size: the chosen run, and more runs of its settings with the following seeds.
+                    From 2
+                    members on, predictions have a spread
+    valid_fraction  share of the edges to hold out (the latest, if the graph has times). They choose epoch,
+                    seed,
+                    settings and geometry, and calibrate the probabilities. With fewer than ten such edges,
+                    none are
+                    held out
+    refit           whether to train once more at the end, with the validation edges, for as many epochs as
+                    they
+                    chose; None: if they were held out here and the graph has at most a million edges
+    calibrate       whether to calibrate the probabilities
+    checkpoint      a file to keep the run in and to resume from; with several runs, one file each
+    progress        a progress bar on stderr; None: if stderr is a terminal
 
-    Learned: `embedding_` (an `Embedding`), `geometry_` and `reason_` (the choice, and why), `candidates_`
-    (what was tried: geometry, valid_ap, status), `trained_on_` and its parts `graph_` (the edges that were
-    learned), `valid_` (validation pairs or None) and `known_` (the edges of both: what `top_…` leaves out).
+    `plan(graph)` shows these choices without training. After `fit`: `embedding_` (an `Embedding`), `plan_`
+    (the
+    `FitPlan`), `geometry_` and `reason_` (the choice, and why), `candidates_` (geometry, valid_ap and status
+    of each
+    trial), and `trained_on_` with `graph_` (the edges learned), `valid_` (validation pairs or None) and
+    `known_` (all
+    known edges, which predictions exclude).
     """
 
     def __init__(
         self,
-        geometry: str = "auto",
+        geometry: str | Manifold = "auto",
         *,
         likelihood: str | Likelihood | None = None,
         settings: Settings | str | os.PathLike | None = None,
@@ -115,48 +124,35 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.checkpoint = checkpoint
         self.progress = progress
 
+    def plan(self, graph: Any, *, valid: Any = None) -> FitPlan:
+        """What `fit` would do with these arguments, and why; nothing is trained."""
+        return resolve(read_graph(graph, self), self.options, valid=valid)
+
     def fit(self, graph: Any, y: Any = None, *, valid: Any = None) -> SpacetimeEmbedding:
-        """Learn a point for every node of `graph`: a `DiGraph`, or anything that `timelike.read` takes.
+        """Learn a point for every node of `graph`: a `DiGraph`, `EdgeShards`, or anything that
+        `timelike.read` takes.
 
-        A square matrix is an adjacency matrix, two columns are an edge list. `valid` are pairs to
-        validate on instead of held-out edges: `LabelledPairs`, or edges, to which non-edges are drawn.
-        `y` is not looked at.
+        A square matrix is an adjacency matrix, two columns are an edge list. The edges of `EdgeShards` are
+        streamed.
+        `valid` replaces the held-out edges: `LabelledPairs`, or edges, for which negatives are drawn. `y` is
+        ignored.
         """
-        return self.fit_by(selection.choose, graph, valid)
+        return self.carry_out(self.plan(graph, valid=valid))
 
-    def fit_by(self, choose: selection.Choose, graph: Any, valid: Any = None) -> SpacetimeEmbedding:
-        """The same, where `choose` trains the candidates and picks the best, as `selection.choose` does."""
-        check_geometry(self.geometry, ("auto",))
-        for name in ("seeds", "members"):
-            whole_number(name, getattr(self, name), 1)
-        settings = as_settings(self.settings)
-        self.trained_on_: TrainedOn | None
-        known = read_graph(graph, self)
-        protocol = protocol_of(settings, self.negatives, known)
-        self.trained_on_, unvalidated = hold_out(known, valid, self.valid_fraction, self.seed, protocol)
-        drawn = None if isinstance(valid, LabelledPairs) else protocol
-        negatives = negatives_for(self.trained_on_, drawn)
-        recipe = partial(recipe_of, self, graph=self.graph_, default=negatives)
-        names, why = geometries_of(self, recipe, unvalidated)
-        task = selection.Task(
-            self.graph_, self.valid_, partial(variations_of, self), self.seeds, self.checkpoint, self.progress
-        )
-        self.geometry_, embedding, self.candidates_ = choose(names, recipe, task)
-        self.reason_ = selection.explain(self.geometry_, why, self.candidates_)
-        if self.members > 1:
-            embedding = selection.with_members(embedding, self.members, task)
-        if settings.score == "best" and self.valid_ is not None:
-            embedding = embedding.rescored(self.valid_)
-        if self.calibrate and self.valid_ is not None:
-            embedding = embedding.calibrated(self.valid_)
-        by_itself = valid is None and self.graph_.num_edges <= selection.MOST_EDGES
-        if self.valid_ is not None and (by_itself if self.refit is None else self.refit):
-            embedding = self._refitted(embedding, known, task)
-        about = {"geometry": self.geometry_, "reason": self.reason_, "candidates": self.candidates_}
-        if drawn is not None:
-            about["protocol"] = drawn
-        self.embedding_ = dataclasses.replace(embedding, info={**embedding.info, **about})
+    def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
+        """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
+        fit = carry_out(plan, self.checkpoint, self.progress, train)
+        self.plan_, self.embedding_ = plan, fit.embedding
+        self.geometry_, self.reason_, self.candidates_ = fit.geometry, fit.reason, fit.candidates
+        self.trained_on_: TrainedOn | None = None
+        if isinstance(fit.graph, DiGraph):
+            self.trained_on_ = TrainedOn(fit.graph, plan.valid)
         return self
+
+    @property
+    def options(self) -> FitOptions:
+        """The parameters that a plan depends on."""
+        return FitOptions(**{f.name: getattr(self, f.name) for f in dataclasses.fields(FitOptions)})
 
     def predict_proba(self, pairs: Any) -> np.ndarray:
         """Probabilities (no edge, edge), a row for each of the (source, target) pairs, by name.
@@ -191,22 +187,28 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
         return metrics.average_precision(scores, labels)
 
-    def top_targets(self, node: Hashable, k: int = 10) -> Predictions:
-        """The k likeliest edges out of a node that are not known, best first."""
-        return self._fitted().top_targets(node, k, self.known_)
+    def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k most likely edges out of a node, best first, without `exclude` (default: known edges)."""
+        return self._fitted().top_targets(node, k, exclude=self._excluded(exclude))
 
-    def top_sources(self, node: Hashable, k: int = 10) -> Predictions:
-        """The k likeliest edges into a node that are not known, best first."""
-        return self._fitted().top_sources(node, k, self.known_)
+    def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k most likely edges into a node, best first, without `exclude` (default: known edges)."""
+        return self._fitted().top_sources(node, k, exclude=self._excluded(exclude))
 
     def top_edges(
         self,
         k: int = 10,
+        *,
         sources: Iterable[Hashable] | None = None,
         targets: Iterable[Hashable] | None = None,
+        exclude: DiGraph | None = None,
     ) -> Predictions:
-        """The k most likely missing edges, best first: of the whole graph, or between the nodes given."""
-        return self._fitted().top_edges(k, self.known_, sources, targets)
+        """The k most likely missing edges, best first: of the whole graph, or between the given nodes.
+
+        `exclude`: edges to leave out, default the known ones.
+        """
+        excluded = self._excluded(exclude)
+        return self._fitted().top_edges(k, sources=sources, targets=targets, exclude=excluded)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first."""
@@ -283,20 +285,13 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def _data(self) -> TrainedOn:
         check_is_fitted(self, "trained_on_")
         if self.trained_on_ is None:
-            raise ValueError("the model was saved without its training edges; load(path, graph=…) names them")
+            raise ValueError(
+                "this model does not keep its training edges; pass exclude=graph, or load(path, graph=…)"
+            )
         return self.trained_on_
 
-    def _refitted(self, embedding: Embedding, known: DiGraph, task: selection.Task) -> Embedding:
-        """Trained again with the validation edges, which are training edges from now."""
-        assert task.valid is not None
-        known = with_missing(known, task.valid.positives)
-        try:
-            embedding = selection.refit(embedding, known, task.valid, task.checkpoint, task.progress)
-        except DivergedError as error:
-            self.reason_ += f"; not trained again with the validation edges: {error}"
-            return embedding
-        self.trained_on_ = TrainedOn(known, task.valid)
-        return embedding
+    def _excluded(self, exclude: DiGraph | None) -> DiGraph:
+        return self.known_ if exclude is None else exclude
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,13 +26,15 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
-from timelike.estimator.asked import protocol_of
-from timelike.estimator.inputs import hold_out
+from timelike.estimator.fit_options import FitOptions
+from timelike.estimator.fit_plan import assemble, resolve
 from timelike.estimator.journal import Journal
 from timelike.estimator.portfolio import portfolio
 from timelike.estimator.recipes import shortened
 from timelike.estimator.search_space import Arm, arms_around, centre_of, draw, in_arm, with_drawn
 from timelike.estimator.settings import Settings, as_settings
+from timelike.evaluation.negative_kinds import suitable_negatives
+from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.prepare import prepare, settings_of
 from timelike.training.sweeps import sweep
@@ -77,7 +79,7 @@ class Tuned:
         """The winner, trained with the first of its fresh seeds and calibrated."""
         graph, valid = self.trained_on.graph, self.trained_on.valid
         assert valid is not None
-        model, config = self.settings.build(graph)
+        model, config = _build(self.settings, graph)
         config = dataclasses.replace(config, seed=self.leaderboard[0]["first_seed"])
         return train(graph, model, config, valid=valid, progress=False).calibrated(valid)
 
@@ -93,32 +95,38 @@ def tune(
     seed: int = 0,
     valid: Any = None,
     valid_fraction: float = 0.1,
-    protocol: str | None = None,
+    valid_negatives: str | None = None,
     journal: str | os.PathLike | None = None,
     progress: bool | None = None,
 ) -> Tuned:
     """Search for settings for about `budget` minutes, or until `trials` have been drawn; keep the best.
 
-    `start` are settings, a file with some or the name of a preset: what to begin with and to search around.
-    `protocol` says what validation edges are told from, if not the start or what suits the graph: ask as you
-    will ask the model.
-    `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; give training edges only, nothing else is
-    looked at. `journal` names a file in which finished steps are kept; a search with the same arguments goes
-    on after them. `seeds` are those of the finals. With `trials` the result is a function of the seed; with a
-    budget it depends on the machine too.
+    `start` is what to search around: settings, a file of settings or the name of a preset. `valid_negatives`
+    is the
+    kind of negatives for validation (default: that of the start, or the kind that suits the graph); choose
+    the
+    comparison that you will evaluate. `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; pass
+    training
+    edges only. `journal` names a file that keeps finished steps; a search with the same arguments continues
+    from it.
+    `seeds` are those of the finals. With `trials` the result depends on the seed alone, with a budget also on
+    the
+    machine.
     """
     positive_number("budget", budget)
     whole_number("seeds", seeds, 3)
     if trials is not None:
         whole_number("trials", trials, 1)
     base, known = as_settings(start), read(graph)
-    dim = next(x for x in (dim, base.dim, 10) if x is not None)
-    protocol = protocol or protocol_of(base, None, known)
-    base = dataclasses.replace(base, dim=dim, protocol=protocol)
-    held, missing = hold_out(known, valid, valid_fraction, seed, protocol)
-    if missing:
-        raise ValueError(f"{missing}: a search needs ten validation edges; hold out more, or give valid")
-    search = _Search(base, held, journal, seed, progress)
+    base = dataclasses.replace(base, valid_negatives=valid_negatives or base.valid_negatives)
+    options = FitOptions(settings=base, dim=dim, seed=seed, valid_fraction=valid_fraction)
+    plan = resolve(known, options, valid=valid)
+    if plan.valid is None:
+        reason = plan.reasons["validation"]
+        raise ValueError(f"{reason}: a search needs ten validation edges; hold out more, or pass valid")
+    kind = plan.valid_negatives or suitable_negatives(known)
+    base = dataclasses.replace(base, dim=plan.candidates[0].model.manifold.dim, valid_negatives=kind)
+    search = _Search(base, TrainedOn(plan.graph, plan.valid), journal, seed, progress)  # type: ignore[arg-type]
     minutes = None if trials is not None else budget
     return search.run(minutes, trials, seeds)
 
@@ -256,7 +264,12 @@ class _Search:
         return [row["valid_ap"] if np.isfinite(row["valid_ap"]) else 0.0 for row in rows[: len(runs)]]
 
     def _build(self, arm: Arm) -> tuple[Model, Config]:
-        return in_arm(self.base, arm).build(self.held.graph)
+        return _build(in_arm(self.base, arm), self.held.graph)
+
+
+def _build(settings: Settings, graph: DiGraph) -> tuple[Model, Config]:
+    assert settings.geometry is not None
+    return assemble(graph, settings.geometry, settings)
 
 
 def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:

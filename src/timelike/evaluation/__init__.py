@@ -7,14 +7,14 @@ May import: _util, core, graphs.
 from timelike.evaluation import metrics
 from timelike.evaluation.heuristics import DegreeProduct, Katz, common_neighbours
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.negative_kinds import PROTOCOLS, draw_non_edges, suited
+from timelike.evaluation.negative_kinds import NEGATIVE_KINDS, draw_negatives, suitable_negatives
 from timelike.evaluation.pair_evaluation import Evaluation, Scorer, evaluate, score_pairs
 from timelike.evaluation.paired_tests import PairedTest, paired_test, summarise
 from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 from timelike.evaluation.target_ranks import rank_targets
 
 __all__ = [
-    "PROTOCOLS",
+    "NEGATIVE_KINDS",
     "DegreeProduct",
     "Evaluation",
     "Katz",
@@ -23,7 +23,7 @@ __all__ = [
     "Scorer",
     "Split",
     "common_neighbours",
-    "draw_non_edges",
+    "draw_negatives",
     "evaluate",
     "folds",
     "in_edge_order",
@@ -32,6 +32,6 @@ __all__ = [
     "rank_targets",
     "score_pairs",
     "split_edges",
-    "suited",
+    "suitable_negatives",
     "summarise",
 ]

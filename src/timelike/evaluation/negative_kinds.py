@@ -1,7 +1,8 @@
-"""Evaluation negatives: what held-out edges are to be told from, by named protocols.
+"""Negative samples: the pairs that edges are compared with, by kind.
 
-A protocol says what a score means. Against `uniform` non-edges it is enough to know who has many
-edges; against `reversed` edges it is not enough to know who is near whom.
+A kind says what a score means. Against `uniform` pairs it is enough to know which nodes have many edges;
+against `reversed` edges it is not enough to know which nodes are close. The same names are used for training
+(`Negatives`), for splits, for evaluation and on the command line.
 """
 
 from __future__ import annotations
@@ -14,20 +15,42 @@ import numpy as np
 from timelike._util.checks import one_of, whole_number
 from timelike.graphs.digraph import DiGraph, checked_pairs
 
-#: Draws are repeated at most this often, in batches that grow to this size. A graph with so few
-#: non-edges that they are not found by then has too few for an evaluation.
+#: The one vocabulary: kind → where the source and the target of a pair come from. "own" is the end of the
+#: edge
+#: that the pair goes with, "any" any node, "edge" the end of a random edge (popular nodes come often),
+#: "active_source" and "active_target" a node with outgoing or incoming edges, each equally often. `reversed`
+#: and
+#: `listed` pairs come as a whole.
+KIND_ENDS: dict[str, tuple[str, str]] = {
+    "uniform": ("any", "any"),
+    "same_source": ("own", "any"),
+    "same_target": ("any", "own"),
+    "degree": ("edge", "edge"),
+    "reversed": ("", ""),
+    "listed": ("", ""),
+    "popular_source": ("edge", "any"),
+    "active_source": ("active_source", "any"),
+    "popular_same_target": ("edge", "own"),
+    "active_same_target": ("active_source", "own"),
+    "active_target": ("any", "active_target"),
+}
+
+#: A draw is repeated at most this often, in batches that grow to this size. A graph whose non-edges are not
+#: found
+#: by then has too few of them for an evaluation.
 MAX_ROUNDS, MAX_BATCH = 100, 1 << 20
 
-#: If so few of the nodes are one end of all edges, who they are is most of what random pairs teach.
+#: If at most this share of the nodes has outgoing (incoming) edges, uniform pairs mostly teach which nodes
+#: these are.
 FEW = 0.3
 
-#: One end is replaced at random so often; ends that are still linked to every draw are hubs, for
-#: which what is left is listed.
+#: One end is replaced at random this often. For hubs that are linked to every draw, the remaining ends are
+#: listed.
 REDRAWS = 16
 
 
 class Request(NamedTuple):
-    """What a protocol is asked for: non-edges of `graph` to go with some of its edges."""
+    """A request for non-edges of `graph` to go with some of its edges."""
 
     graph: DiGraph
     positives: np.ndarray
@@ -36,19 +59,19 @@ class Request(NamedTuple):
     listed: np.ndarray | None
 
 
-def draw_non_edges(
-    protocol: str,
+def draw_negatives(
+    kind: str,
     graph: DiGraph,
     positives: np.ndarray,
     ratio: int = 4,
     seed: int | list[int] = 0,
     listed: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Non-edges of `graph` to go with `positives`, `ratio` each, as an (m, 2) array.
+    """Draw `ratio` non-edges of `graph` for each of the `positives`, as an (m, 2) array.
 
-    `protocol` is a name in `PROTOCOLS`. `listed` non-edges are drawn without replacement.
+    `kind` is a name in `NEGATIVE_KINDS`; "listed" draws from the pairs `listed`, (n, 2), without replacement.
     """
-    one_of("protocol", protocol, PROTOCOLS)
+    one_of("negatives", kind, NEGATIVE_KINDS)
     whole_number("ratio", ratio, 1)
     for part in seed if isinstance(seed, list) else [seed]:
         whole_number("seed", part)
@@ -56,10 +79,10 @@ def draw_non_edges(
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     if not len(known):
         return np.zeros((0, 2), np.int32)
-    return PROTOCOLS[protocol](Request(graph, known, ratio, np.random.default_rng(seed), listed))
+    return NEGATIVE_KINDS[kind](Request(graph, known, ratio, np.random.default_rng(seed), listed))
 
 
-def uniform(ask: Request) -> np.ndarray:
+def _uniform(ask: Request) -> np.ndarray:
     """Any two different nodes."""
     n = ask.graph.num_nodes
 
@@ -69,8 +92,8 @@ def uniform(ask: Request) -> np.ndarray:
     return _draw_again("uniform", ask, n * (n - 1), propose)
 
 
-def degree_matched(ask: Request) -> np.ndarray:
-    """The source of one random edge with the target of another: nodes come as often as in edges."""
+def _degree(ask: Request) -> np.ndarray:
+    """The source of one random edge with the target of another: nodes are as frequent as in edges."""
     graph = ask.graph
 
     def propose(count: int) -> np.ndarray:
@@ -82,91 +105,94 @@ def degree_matched(ask: Request) -> np.ndarray:
     return _draw_again("degree", ask, pairs, propose)
 
 
-def inner(ask: Request) -> np.ndarray:
-    """A node that has edges to others, each as often, with any node: a regulator and a gene."""
-    return _of_sources("inner", ask)
+def _active_source(ask: Request) -> np.ndarray:
+    """A node with outgoing edges, each equally often, and any node: a regulator and a gene."""
+    return _of_sources("active_source", ask)
 
 
-def outer(ask: Request) -> np.ndarray:
-    """Any node with one that others have edges to, each as often: a gene and a regulator."""
-    return _of_sources("outer", _turned(ask))[:, ::-1]
+def _active_target(ask: Request) -> np.ndarray:
+    """Any node and a node with incoming edges, each equally often."""
+    return _of_sources("active_target", _turned(ask))[:, ::-1]
 
 
-def corrupt_target(ask: Request) -> np.ndarray:
-    """The edge with another target; none for edges of a node that points to every other one."""
-    return _replace_targets("corrupt-target", "points to", ask)
+def _same_source(ask: Request) -> np.ndarray:
+    """The edge with another target; none for a source that points to every other node."""
+    return _replace_targets("same_source", "points to", ask)
 
 
-def corrupt_source(ask: Request) -> np.ndarray:
-    """The edge with another source; none for edges to a node that every other one points to."""
-    return _replace_targets("corrupt-source", "is pointed to by", _turned(ask))[:, ::-1]
+def _same_target(ask: Request) -> np.ndarray:
+    """The edge with another source; none for a target that every other node points to."""
+    return _replace_targets("same_target", "is pointed to by", _turned(ask))[:, ::-1]
 
 
-def reversed_edges(ask: Request) -> np.ndarray:
-    """The edge backwards, where that is no edge: one for each, whatever the ratio."""
+def _reversed(ask: Request) -> np.ndarray:
+    """The edge turned round, unless that is an edge too: one for each edge, whatever the ratio."""
     back = ask.positives[:, ::-1]
-    found = back[(back[:, 0] != back[:, 1]) & ~ask.graph.has_edges(back[:, 0], back[:, 1])]
-    if not len(found):
+    free = back[(back[:, 0] != back[:, 1]) & ~ask.graph.has_edges(back[:, 0], back[:, 1])]
+    if not len(free):
         raise ValueError(
-            f"reversed: every one of the {len(back)} held-out edges goes both ways; use another protocol"
+            f"reversed: all {len(back)} held-out edges are reciprocal; use another kind of negatives"
         )
-    return found
+    return free
 
 
-def listed_non_edges(ask: Request) -> np.ndarray:
+def _listed(ask: Request) -> np.ndarray:
     """Pairs from a given list, each at most once."""
     if ask.listed is None:
-        raise ValueError("listed: no non_edges were given to draw from")
+        raise ValueError("listed: there is no list to draw from; pass listed=pairs")
     wanted = ask.ratio * len(ask.positives)
     if wanted > len(ask.listed):
         raise ValueError(
-            f"listed: {ask.ratio} × {len(ask.positives)} non-edges are wanted and {len(ask.listed)} are left "
-            "of those listed; lower the ratio or hold out fewer edges"
+            f"listed: {ask.ratio} × {len(ask.positives)} negatives are wanted of {len(ask.listed)} pairs; "
+            "lower the ratio or hold out fewer edges"
         )
     return ask.listed[np.sort(ask.rng.choice(len(ask.listed), wanted, replace=False))]
 
 
-#: The one list of protocols: name → function.
-PROTOCOLS: dict[str, Callable[[Request], np.ndarray]] = {
-    "uniform": uniform,
-    "listed": listed_non_edges,
-    "inner": inner,
-    "outer": outer,
-    "corrupt-target": corrupt_target,
-    "corrupt-source": corrupt_source,
-    "reversed": reversed_edges,
-    "degree": degree_matched,
+#: The kinds that an evaluation can draw: name → function.
+NEGATIVE_KINDS: dict[str, Callable[[Request], np.ndarray]] = {
+    "uniform": _uniform,
+    "listed": _listed,
+    "active_source": _active_source,
+    "active_target": _active_target,
+    "same_source": _same_source,
+    "same_target": _same_target,
+    "reversed": _reversed,
+    "degree": _degree,
 }
 
 
-def suited(graph: DiGraph) -> str:
-    """The protocol that asks what is worth knowing of a graph: who is linked to whom.
+def suitable_negatives(graph: DiGraph) -> str:
+    """The kind of negatives that asks the interesting question about a graph: which node is linked to which.
 
-    Where few nodes have edges to others, a model that knows these few tells edges from `uniform` non-edges,
-    and what it says is likely is none. There it is asked which nodes each of them points to; where few
-    nodes are pointed to, which nodes point to each of them. Where they are linked to most
-    nodes, as in a star, there is little to ask about them.
+    If few nodes have outgoing edges, a model that knows these nodes separates edges from `uniform` pairs, and
+    its
+    top predictions are worthless. Such a graph gets `active_source` negatives: which targets does each source
+    have?
+    If few nodes have incoming edges, it gets `active_target`. If the few nodes are linked to most others, as
+    in a
+    star, there is little to ask about them, and any two nodes are compared.
     """
     n = graph.num_nodes
-    for protocol, ends in (("inner", graph.sources), ("outer", graph.targets)):
+    for kind, ends in (("active_source", graph.sources), ("active_target", graph.targets)):
         few = len(np.unique(ends))
         if few <= FEW * n and 0 < 2 * graph.num_edges <= few * (n - 1):
-            return protocol
+            return kind
     return "uniform"
 
 
-def check_listed(graph: DiGraph, non_edges: np.ndarray) -> np.ndarray:
-    """The listed non-edges, less those of a node with itself, or an error that names one that is an edge."""
-    listed = checked_pairs(non_edges, graph.num_nodes, "non_edges")
-    wrong = np.flatnonzero(graph.has_edges(listed[:, 0], listed[:, 1]))
+def check_listed(graph: DiGraph, listed: np.ndarray) -> np.ndarray:
+    """The listed pairs without self-pairs; an error names the first one that is an edge."""
+    pairs = checked_pairs(listed, graph.num_nodes, "listed")
+    wrong = np.flatnonzero(graph.has_edges(pairs[:, 0], pairs[:, 1]))
     if len(wrong):
-        s, t = (graph.name(node) for node in listed[wrong[0]])
-        raise ValueError(f"non_edges[{wrong[0]}] is {s!r} → {t!r}, which is an edge ({len(wrong)} such)")
-    return listed[listed[:, 0] != listed[:, 1]]
+        s, t = (graph.name(node) for node in pairs[wrong[0]])
+        raise ValueError(f"listed[{wrong[0]}] is {s!r} → {t!r}, which is an edge ({len(wrong)} such pairs)")
+    return pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) -> np.ndarray:
-    """Proposals that are no edges and no loops; `pairs` different ones can be proposed, edges included."""
+    """Proposals that are neither edges nor self-pairs; `pairs` counts all that can be proposed."""
     graph, wanted = ask.graph, ask.ratio * len(ask.positives)
     found, batch = [np.zeros((0, 2), np.int32)], 2 * wanted + 64
     rounds = MAX_ROUNDS if pairs > graph.num_edges else 0
@@ -178,11 +204,11 @@ def _draw_again(name: str, ask: Request, pairs: int, propose: Callable[[int], np
             return np.concatenate(found)[:wanted]
         batch = max(batch, min(2 * batch, MAX_BATCH))
     few = "too few" if rounds else "no"
-    raise ValueError(f"{name}: {graph} has {few} non-edges to draw; use another protocol")
+    raise ValueError(f"{name}: {graph} has {few} non-edges to draw; use another kind of negatives")
 
 
 def _turned(ask: Request) -> Request:
-    """The same of the graph whose edges go the other way; so does what comes of it."""
+    """The same request for the graph with every edge turned round."""
     graph = ask.graph
     turned = DiGraph.from_arrays(graph.targets, graph.sources, graph.num_nodes, graph.names)
     return ask._replace(graph=turned, positives=ask.positives[:, ::-1])
@@ -219,6 +245,6 @@ def _replace_targets(name: str, says: str, ask: Request) -> np.ndarray:
             served[mine] = False
     if not served.any():
         raise ValueError(
-            f"{name}: node {graph.name(sources[0])!r} {says} every other node; use another protocol"
+            f"{name}: node {graph.name(sources[0])!r} {says} every other node; use another kind of negatives"
         )
     return np.stack([sources, targets], axis=1)[served]

@@ -22,12 +22,15 @@ import numpy as np
 from timelike._util.atomic_files import read_tensors, write_tensors
 from timelike._util.checks import instance, one_of, share, show, whole_number
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.negative_kinds import check_listed, draw_non_edges
+from timelike.evaluation.negative_kinds import check_listed, draw_negatives
 from timelike.evaluation.split_parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
 from timelike.graphs.digraph import DiGraph, checked_pairs
 from timelike.graphs.node_names import plain_names
 
-SCHEMA = 1
+SCHEMA = 2
+
+#: The fields of a split that are pairs of nodes.
+PAIRS = ("valid_edges", "valid_negatives", "test_edges", "test_negatives", "listed")
 
 #: What makes a graph.
 READ = "timelike.read(file), or of pairs, a matrix, a frame"
@@ -35,39 +38,41 @@ READ = "timelike.read(file), or of pairs, a matrix, a frame"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Split:
-    """A training graph, and held-out edges with the non-edges to tell them from, as (n, 2) arrays.
+    """A training graph, and held-out edges with their negatives, as (n, 2) arrays.
 
-    `protocol` names how the non-edges were drawn and `how` the way edges were held out. `non_edges`
-    are those listed ones that no evaluation uses: what training may draw `Negatives(listed=…)` from.
-    Published splits that come as files are built with this constructor.
+    `negatives` is the kind of negatives and `how` the way edges were held out. `listed` are the listed pairs
+    that
+    no evaluation uses: training may draw `Negatives(listed=…)` from them. Published splits that come as files
+    are
+    built with this constructor.
     """
 
     train: DiGraph
     valid_edges: np.ndarray
-    valid_non_edges: np.ndarray
+    valid_negatives: np.ndarray
     test_edges: np.ndarray
-    test_non_edges: np.ndarray
-    protocol: str
+    test_negatives: np.ndarray
+    negatives: str
     seed: int = 0
     how: str = "edges"
-    non_edges: np.ndarray | None = None
+    listed: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.name.endswith("edges") and value is not None:
+            if field.name in PAIRS and value is not None:
                 pairs = checked_pairs(value, self.train.num_nodes, f"Split: {field.name}")
                 object.__setattr__(self, field.name, pairs)
 
     @cached_property
     def valid(self) -> LabelledPairs:
         """Validation edges and their non-edges, for `train(…, valid=…)`."""
-        return LabelledPairs.build(self.valid_edges, self.valid_non_edges)
+        return LabelledPairs.build(self.valid_edges, self.valid_negatives)
 
     @cached_property
     def test(self) -> LabelledPairs:
         """Test edges and their non-edges, for `evaluate`."""
-        return LabelledPairs.build(self.test_edges, self.test_non_edges)
+        return LabelledPairs.build(self.test_edges, self.test_negatives)
 
     @cached_property
     def graph(self) -> DiGraph:
@@ -80,11 +85,8 @@ class Split:
         return {
             "nodes": self.train.num_nodes,
             "train_edges": self.train.num_edges,
-            **{
-                name: len(getattr(self, name))
-                for name in ("valid_edges", "valid_non_edges", "test_edges", "test_non_edges")
-            },
-            "protocol": self.protocol,
+            **{name: len(getattr(self, name)) for name in PAIRS[:-1]},
+            "negatives": self.negatives,
             "how": self.how,
             "seed": self.seed,
         }
@@ -109,7 +111,7 @@ class Split:
     def save(self, path: str | os.PathLike) -> None:
         """Write everything to one file; its ending should be .safetensors."""
         arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        about = {name: arrays.pop(name) for name in ("protocol", "seed", "how")}
+        about = {name: arrays.pop(name) for name in ("negatives", "seed", "how")}
         graph = arrays.pop("train")
         dates = graph.times is not None and graph.times.dtype.kind == "M"
         times = graph.times.view(np.int64) if dates and graph.times is not None else graph.times
@@ -139,7 +141,7 @@ class Split:
 
     def __repr__(self) -> str:
         train, valid, test = self.train.num_edges, len(self.valid_edges), len(self.test_edges)
-        return f"Split({train:,} + {valid:,} + {test:,} edges by {self.how}, {self.protocol} non-edges)"
+        return f"Split({train:,} + {valid:,} + {test:,} edges by {self.how}, {self.negatives} negatives)"
 
 
 def split_edges(
@@ -148,9 +150,9 @@ def split_edges(
     test: float = 0.1,
     seed: int = 0,
     *,
-    protocol: str = "uniform",
+    negatives: str = "uniform",
     ratio: int = 4,
-    non_edges: np.ndarray | None = None,
+    listed: np.ndarray | None = None,
     connected: bool = False,
     together: bool = False,
     times: np.ndarray | None = None,
@@ -158,7 +160,8 @@ def split_edges(
 ) -> Split:
     """Hold out shares of the edges for validation and test, with `ratio` non-edges for each.
 
-    `protocol` is a name in `timelike.evaluation.PROTOCOLS`; "listed" draws from `non_edges`, (n, 2).
+    `negatives` is a kind in `timelike.evaluation.NEGATIVE_KINDS`; "listed" draws from the pairs `listed`, (n,
+    2).
     A share > 0 is at least one edge. Which edges:
 
     - `connected`: none whose loss would cut a weakly connected component of the graph apart;
@@ -188,7 +191,7 @@ def split_edges(
     else:
         parts = by_chance(graph, shares, rng, connected, together)
         how = ", ".join(["edges"] + ["connected"] * connected + ["reciprocal pairs together"] * together)
-    return _with_negatives(graph, parts, protocol, ratio, non_edges, [seed], how)
+    return _with_negatives(graph, parts, negatives, ratio, listed, [seed], how)
 
 
 def folds(
@@ -197,9 +200,9 @@ def folds(
     valid: float = 0.1,
     seed: int = 0,
     *,
-    protocol: str = "uniform",
+    negatives: str = "uniform",
     ratio: int = 4,
-    non_edges: np.ndarray | None = None,
+    listed: np.ndarray | None = None,
     together: bool = False,
 ) -> Iterator[Split]:
     """`k` splits whose test edges are disjoint and together all edges; `valid` of all edges validate."""
@@ -208,7 +211,7 @@ def folds(
     whole_number("seed", seed)
     rows = into_folds(graph, k, share("valid", valid), np.random.default_rng([seed, 0]), together)
     return (
-        _with_negatives(graph, parts, protocol, ratio, non_edges, [seed, i], f"fold {i + 1} of {k}")
+        _with_negatives(graph, parts, negatives, ratio, listed, [seed, i], f"fold {i + 1} of {k}")
         for i, parts in enumerate(rows)
     )
 
@@ -233,26 +236,26 @@ def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np
 def _with_negatives(
     graph: DiGraph,
     parts: np.ndarray,
-    protocol: str,
+    negatives: str,
     ratio: int,
-    non_edges: np.ndarray | None,
+    listed: np.ndarray | None,
     key: list[int],
     how: str,
 ) -> Split:
     """Draw the non-edges of a split: those of validation without a look at the test edges."""
-    if (non_edges is not None) != (protocol == "listed"):
-        raise ValueError(f'non_edges and protocol="listed" go together; protocol is {show(protocol)}')
+    if (listed is not None) != (negatives == "listed"):
+        raise ValueError(f'listed pairs go with negatives="listed"; negatives is {show(negatives)}')
     if not np.any(parts == TRAIN):
         raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
     edges = graph.pairs
     valid, test = edges[parts == VALID], edges[parts == TEST]
-    left = None if non_edges is None else np.unique(check_listed(graph, non_edges), axis=0)
-    valid_non_edges = draw_non_edges(protocol, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
-    left = _without(left, valid_non_edges)
-    test_non_edges = draw_non_edges(protocol, graph, test, ratio, [*key, 2], left)
-    left = _without(left, test_non_edges)
+    left = None if listed is None else np.unique(check_listed(graph, listed), axis=0)
+    valid_negatives = draw_negatives(negatives, graph.subgraph(parts != TEST), valid, ratio, [*key, 1], left)
+    left = _without(left, valid_negatives)
+    test_negatives = draw_negatives(negatives, graph, test, ratio, [*key, 2], left)
+    left = _without(left, test_negatives)
     train = graph.subgraph(parts == TRAIN)
-    return Split(train, valid, valid_non_edges, test, test_non_edges, protocol, key[0], how, left)
+    return Split(train, valid, valid_negatives, test, test_negatives, negatives, key[0], how, left)
 
 
 def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:

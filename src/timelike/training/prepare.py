@@ -43,7 +43,7 @@ def prepare(
     config: Config,
     valid: LabelledPairs | None,
     test: LabelledPairs | None,
-    non_edges: np.ndarray | None,
+    listed: np.ndarray | None,
     alone: bool = False,
 ) -> tuple[Plan, Data]:
     """Check what is to be learned, fix what is compiled, and copy the rest to the device.
@@ -62,7 +62,7 @@ def prepare(
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
     plan = config.plan(valid is not None, test is not None)
     plan = _faster(plan, model, graph, alone)
-    listed = None if non_edges is None else checked_pairs(non_edges, graph.num_nodes, "non_edges")
+    listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     _check_negatives(plan, graph, listed)
     if isinstance(graph, EdgeShards):
         return plan, Data(None, valid, test)
@@ -90,11 +90,13 @@ def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> 
     if not plan.negatives.total:
         raise ValueError("Negatives: none is drawn, so every pair would become a likely edge; set uniform=4")
     if plan.negatives.listed and (listed is None or not len(listed)):
-        raise ValueError("Negatives: listed is set but no non_edges were given to draw from")
+        raise ValueError(
+            "Negatives: listed is set but there are no listed pairs to draw from; pass listed=pairs"
+        )
     if listed is not None and not plan.negatives.listed:
-        raise ValueError("non_edges are given, but Negatives draws from them only if listed is set")
+        raise ValueError("listed pairs are given, but Negatives draws none; set Negatives(listed=…)")
     if listed is not None and share_taken(graph, listed) == 1:
-        raise ValueError("non_edges: each is a training edge, or a node with itself; there is none to draw")
+        raise ValueError("listed: every pair is a training edge or a self-pair; there is nothing to draw")
     if graph.num_edges >= graph.num_nodes * (graph.num_nodes - 1):
         warnings.warn(f"{graph} has all edges there can be: no non-edges are learned", stacklevel=4)
 
@@ -166,19 +168,19 @@ def settings_of(
     config: Config,
     plan: Plan,
     data: Data,
-    non_edges: np.ndarray | None = None,
+    listed: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued; `non_edges` where they are not in the data."""
+    """What must be the same for a checkpoint to be continued; `listed` where they are not in the data."""
     table = data.table
-    listed = () if non_edges is None else tuple(np.asarray(non_edges, np.int32).T)
+    pairs = () if listed is None else tuple(np.asarray(listed, np.int32).T)
     if table is not None:
-        listed = (table.listed_sources, table.listed_targets)
+        pairs = (table.listed_sources, table.listed_targets)
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
         "edges": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)),
-        "non_edges": digest(*listed),
+        "listed": digest(*pairs),
         "valid": digest(*(data.valid or ())),
         "test": digest(*(data.test or ())),
         "selected by": plan.select,

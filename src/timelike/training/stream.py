@@ -64,20 +64,20 @@ class Stream:
     `on_part` is called with how many parts of the epoch are begun, and how many there are.
     """
 
-    def __init__(self, plan: Plan, shards: EdgeShards, non_edges: np.ndarray | None = None):
+    def __init__(self, plan: Plan, shards: EdgeShards, listed: np.ndarray | None = None):
         self.shards, self.plan = shards, plan
         self.on_part: Callable[[int, int], Any] = lambda begun, of: None
         self._pool = ThreadPoolExecutor(1, "edges")
         self._ahead: tuple[int, Future] | None = None
         self._length = max(shards.counts)
         self._begin, self._sweep, self._end = _programs(plan)
-        self._fixed = self._prepare(non_edges)
+        self._fixed = self._prepare(listed)
 
-    def _prepare(self, non_edges: np.ndarray | None) -> dict[str, Any]:
+    def _prepare(self, listed: np.ndarray | None) -> dict[str, Any]:
         """What all parts share, the filter of all edges among it."""
         plan, shards = self.plan, self.shards
         degrees, kinds = shards.degrees, plan.negatives
-        listed = np.zeros((0, 2)) if non_edges is None else np.asarray(non_edges)
+        listed = np.zeros((0, 2)) if listed is None else np.asarray(listed)
         taken = share_taken(shards, listed) if kinds.listed else 0.0
         sample = shards.part(0)[:, : 1 << 24]
         words = no_members(shards.num_edges)

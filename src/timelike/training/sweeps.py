@@ -76,7 +76,7 @@ def sweep(
     *,
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
-    non_edges: np.ndarray | None = None,
+    listed: np.ndarray | None = None,
     keep_all: bool = False,
     memory: float = 2**31,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
@@ -91,7 +91,7 @@ def sweep(
     from; with several programs, a file for each.
     """
     config = Config() if config is None else config
-    plan, data = prepare(graph, model, config, valid, test, non_edges)
+    plan, data = prepare(graph, model, config, valid, test, listed)
     settings = runs_of(model, config, {} if grid is None else grid, seeds)
     room = positive_number("memory", memory, finite=False) / _bytes_per_run(graph, model, config)
     size = max(1, int(min(room, MOST_NODES // graph.num_nodes)))

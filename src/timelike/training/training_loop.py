@@ -65,7 +65,7 @@ def train(
     *,
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
-    non_edges: np.ndarray | None = None,
+    listed: np.ndarray | None = None,
     start: np.ndarray | None = None,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
@@ -75,19 +75,19 @@ def train(
 
     The edges of `EdgeShards` are streamed to the device, part by part.
     `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
-    says otherwise. `non_edges` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
+    says otherwise. `listed` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
     has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
     names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
     is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
     """
     config = Config() if config is None else config
-    plan, data = prepare(graph, model, config, valid, test, non_edges, alone=True)
+    plan, data = prepare(graph, model, config, valid, test, listed, alone=True)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     if start is not None:
         state = started(state, model, start)
     history: list[Report] = []
-    settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, non_edges)
+    settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, listed)
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": digest(start)})
     stored = saver.load(state, Report._fields)
     if stored is not None:
@@ -96,7 +96,7 @@ def train(
     def finish() -> Embedding:
         return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
 
-    epoch_of = Stream(plan, graph, non_edges) if isinstance(graph, EdgeShards) else _compiled(plan)
+    epoch_of = Stream(plan, graph, listed) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(wide(state.points)))
     bar = tqdm(

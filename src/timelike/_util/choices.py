@@ -1,0 +1,41 @@
+"""Every list of choices, as types: `--help` and mistakes on the command line need no JAX.
+
+The registries that hold the things themselves have the same names in the same order; a test compares them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Spacetime = Literal[
+    "euclidean",
+    "minkowski",
+    "cylindrical-euclidean",
+    "cylindrical-minkowski",
+    "sphere",
+    "hyperboloid",
+    "de-sitter",
+    "anti-de-sitter",
+    "two-time-hyperboloid",
+]
+Geometry = Literal[
+    Spacetime,
+    "order-embedding",
+    "euclidean-disk",
+    "spherical-disk",
+    "hyperbolic-disk",
+    "entailment-cones",
+    "poincare-embedding",
+    "shadow-cones",
+]
+LikelihoodName = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
+Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
+Storage = Literal["float32", "bfloat16", "float16"]
+#: Kinds of negatives that an evaluation draws; `listed` ones come from a file.
+NegativeKind = Literal[
+    "uniform", "active_source", "active_target", "same_source", "same_target", "reversed", "degree"
+]
+EdgeFormat = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
+TableFormat = Literal["tsv", "csv", "parquet", "json"]
+ExportFormat = Literal["npz", "tsv", "parquet", "word2vec", "tensorboard", "graphml"]
+PictureKind = Literal["auto", "diagram", "rolled", "polar", "disk", "landscape", "adjacency", "training"]

@@ -1,0 +1,179 @@
+"""Carry out a plan: train the candidates, keep the best by validation, calibrate, and train once more."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from timelike._util.progress import announce
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.estimator.fit_plan import Candidate, FitPlan
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.pair_evaluation import best_threshold, score_pairs
+from timelike.graphs.digraph import DiGraph
+from timelike.io.edge_shards import AnyGraph
+from timelike.training.checkpoint import Checkpointing, beside
+from timelike.training.ensembles import ensemble, train_members
+from timelike.training.sweeps import sweep
+from timelike.training.training_loop import DivergedError, train
+
+Checkpoint = Checkpointing | str | os.PathLike | None
+
+
+class Fit(NamedTuple):
+    """The embedding, the chosen geometry and why, a row per candidate, and the edges that were learned."""
+
+    embedding: Embedding
+    geometry: str
+    reason: str
+    candidates: list[dict[str, Any]]
+    graph: AnyGraph
+
+
+#: Trains one candidate of a plan: (plan, candidate, checkpoint, progress) → its embedding.
+Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
+
+
+def carry_out(
+    plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None, train: Train | None = None
+) -> Fit:
+    """Do what a plan says. `train` replaces the training of a candidate, as many processes do."""
+    candidate, embedding, tried = choose(plan, checkpoint, progress, train or train_candidate)
+    reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
+    if plan.members > 1:
+        embedding = with_members(embedding, plan, checkpoint, progress)
+    if plan.valid is not None:
+        if plan.score == "best":
+            embedding = embedding.rescored(plan.valid)
+        if plan.calibrate:
+            embedding = embedding.calibrated(plan.valid)
+    graph = plan.graph
+    if plan.refit and plan.valid is not None and plan.known is not None:
+        try:
+            embedding, graph = refit(embedding, plan.known, plan.valid, checkpoint, progress), plan.known
+        except DivergedError as error:
+            reason += f"; not trained again with the validation edges: {error}"
+    about = {"geometry": candidate.geometry, "reason": reason, "candidates": tried, "plan": plan.to_dict()}
+    if plan.valid_negatives is not None:
+        about["valid_negatives"] = plan.valid_negatives
+    embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
+    return Fit(embedding, candidate.geometry, reason, tried, graph)
+
+
+def choose(
+    plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train
+) -> tuple[Candidate, Embedding, list[dict[str, Any]]]:
+    """Train the candidates and keep the one with the best validation AP, with a row for each."""
+    tried: list[dict[str, Any]] = []
+    best: tuple[float, Candidate, Embedding] | None = None
+    for number, candidate in enumerate(plan.candidates, 1):
+        announce(progress, _heading(candidate, number, plan))
+        kept = beside(checkpoint, [candidate.geometry] * (len(plan.candidates) > 1))
+        try:
+            embedding = train(plan, candidate, kept, progress)
+        except DivergedError:
+            if number == len(plan.candidates) and best is None:
+                raise
+            tried.append({"geometry": candidate.geometry, "valid_ap": None, "status": "diverged"})
+            continue
+        reached = embedding.info.get("valid_ap")
+        tried.append({"geometry": candidate.geometry, "valid_ap": reached, "status": "finished"})
+        if best is None or (reached is not None and reached > best[0]):
+            best = (-1.0 if reached is None else reached, candidate, embedding)
+    assert best is not None
+    return best[1], best[2], tried
+
+
+def train_candidate(
+    plan: FitPlan, candidate: Candidate, checkpoint: Checkpoint, progress: bool | None
+) -> Embedding:
+    """The best of all seeds and variations, in one program."""
+    _, model, config, runs = (getattr(candidate, field.name) for field in dataclasses.fields(candidate))
+    common: dict[str, Any] = {"valid": plan.valid, "checkpoint": checkpoint, "progress": progress}
+    if not runs and plan.seeds == 1:
+        return train(plan.graph, model, config, **common)
+    seeds = range(config.seed, config.seed + plan.seeds)
+    grid = [{**run, "seed": seed} for run in runs or [{}] for seed in seeds]
+    return sweep(plan.graph, model, config, grid, **common).best  # type: ignore[arg-type]
+
+
+def _heading(candidate: Candidate, number: int, plan: FitPlan) -> str:
+    name, count = candidate.geometry, len(plan.candidates)
+    what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
+    runs = max(1, len(candidate.variations)) * plan.seeds
+    return what if runs == 1 else f"{what}: the best of {runs} runs is kept"
+
+
+def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
+    """The choice in one sentence."""
+    if len(tried) == 1:
+        return f"{geometry}: {why}"
+    scores = (
+        f"{row['geometry']} " + (row["status"] if row["valid_ap"] is None else f"{row['valid_ap']:.3f}")
+        for row in tried
+    )
+    return f"{geometry}: best validation AP of {', '.join(scores)}; from the graph alone: {why}"
+
+
+def with_members(
+    embedding: Embedding, plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None
+) -> Embedding:
+    """An ensemble of `plan.members`: the chosen run, and more runs of its settings with the following seeds.
+
+    Runs that diverge are left out. The validation AP becomes that of the mean.
+    """
+    config, count = Config.from_dict(embedding.info["config"]), plan.members
+    announce(progress, f"training the other members, {count - 1} more with the best settings")
+    seeds, kept = range(config.seed + 1, config.seed + count), beside(checkpoint, ["members"])
+    graph: Any = plan.graph
+    others = train_members(graph, embedding.model, config, seeds, plan.valid, kept, progress)
+    if not others:
+        raise DivergedError("all other members diverged: try a lower learning rate", 0, embedding)
+    together = ensemble([embedding, *others])
+    if plan.valid is None:
+        return together
+    scores = score_pairs(together, plan.valid.sources, plan.valid.targets)
+    reached = average_precision(scores, np.asarray(plan.valid.labels))
+    return dataclasses.replace(together, info={**together.info, "valid_ap": reached})
+
+
+def refit(
+    embedding: Embedding,
+    graph: DiGraph,
+    valid: LabelledPairs,
+    checkpoint: Checkpoint = None,
+    progress: bool | None = None,
+) -> Embedding:
+    """The same run on `graph`, validation edges included, up to the epoch that validation chose.
+
+    Members are trained again in one program, up to the median of their chosen epochs. Score, calibration and
+    history stay those of the validated run. So does the threshold that its validation pairs give, kept in
+    `info["refit"]` with a digest of these pairs: edges that were learned cannot validate (`learned_since`).
+    """
+    members = embedding.info.get("members", [])
+    last = int(embedding.info["best_epoch"])
+    if members:
+        last = int(np.median([one["best_epoch"] for one in members]))
+    config = Config.from_dict(embedding.info["config"]).ended_at(last)
+    kept = beside(checkpoint, ["refit"])
+    announce(progress, f"training again, with the validation edges too: {last} epochs")
+    if members:
+        seeds = [one["seed"] for one in members]
+        runs = train_members(graph, embedding.model, config, seeds, None, kept, progress)
+        if len(runs) < len(members):
+            raise DivergedError(f"{len(members) - len(runs)} of the members diverged", 0, embedding)
+        again = ensemble(runs)
+    else:
+        again = train(graph, embedding.model, config, checkpoint=kept, progress=progress)
+    threshold, _ = best_threshold(embedding, valid)
+    found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold, "valid": valid.digest}
+    info = {**embedding.info, "refit": found}
+    return dataclasses.replace(
+        embedding, model=again.model, points=again.points, others=again.others, info=info
+    )

@@ -1,0 +1,305 @@
+"""The plan of a fit: every choice with its reason, as data, before anything is trained.
+
+Choices are layered: a recipe for the geometry and the graph, over it a preset or a file of settings, over it
+the explicit options. `assemble` is the one place where the layers meet. The estimator, the command line,
+streamed fits, fits on many processes, sweeps and searches all carry out what `resolve` returns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from timelike._util.checks import whole_number
+from timelike.core.likelihood import Likelihood
+from timelike.core.manifold import Manifold
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of, with_numbers
+from timelike.embedding.plain_json import struct_to_json
+from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
+from timelike.engine.table_storage import storable
+from timelike.estimator.fit_options import FitOptions
+from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
+from timelike.estimator.recipes import (
+    SWEPT_OF_CONFIG,
+    candidate_geometries,
+    negatives_like,
+    negatives_of,
+    recipe,
+    shortened,
+    variations,
+)
+from timelike.estimator.settings import Settings, as_settings
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.negative_kinds import suitable_negatives
+from timelike.graphs.digraph import DiGraph
+from timelike.io.edge_shards import AnyGraph, EdgeShards
+from timelike.training.stream import validation_pairs
+
+#: The geometry of a graph that cannot be looked at first: its edges are streamed.
+STREAMED = "minkowski"
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One geometry to train: the model, how to train it, and numbers to vary in one program."""
+
+    geometry: str
+    model: Model
+    config: Config
+    variations: tuple[Mapping[str, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a manifold or likelihood of the user's own goes by its text."""
+        return {
+            "geometry": self.geometry,
+            "dim": self.model.manifold.dim,
+            "manifold": _plain(self.model.manifold, "manifold"),
+            "likelihood": _plain(self.model.likelihood, "likelihood"),
+            "config": self.config.to_dict(),
+            "variations": [dict(run) for run in self.variations],
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class FitPlan:
+    """What a fit will do, as data; `timelike fit --plan` prints it, and the saved model keeps it.
+
+    candidates       geometries to train, the most promising first; validation picks one
+    valid_negatives  the kind of negatives that validation edges are compared with; None: the pairs were
+                     given,
+                     or there are none
+    score            "likelihood", or "best": the score with the highest validation AP
+    seeds, members   random starts, of which validation keeps one; runs whose mean predicts
+    refit            whether to train once more with the validation edges
+    calibrate        whether to calibrate probabilities on the validation pairs
+    reasons          choice → why
+    graph, valid     training edges and validation pairs; `known` has the edges of both
+    """
+
+    candidates: tuple[Candidate, ...]
+    valid_negatives: str | None
+    score: str
+    seeds: int
+    members: int
+    refit: bool
+    calibrate: bool
+    reasons: Mapping[str, str]
+    graph: AnyGraph = dataclasses.field(repr=False, compare=False)
+    valid: LabelledPairs | None = dataclasses.field(repr=False, compare=False)
+    known: DiGraph | None = dataclasses.field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        valid = 0 if self.valid is None else len(self.valid.positives)
+        return {
+            "nodes": self.graph.num_nodes,
+            "train_edges": self.graph.num_edges,
+            "valid_edges": valid,
+            "valid_negatives": self.valid_negatives,
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+            **{name: getattr(self, name) for name in ("seeds", "members", "score", "refit", "calibrate")},
+            "reasons": dict(self.reasons),
+        }
+
+    def __str__(self) -> str:
+        first = self.candidates[0].config
+        kinds = ", ".join(f"{count} {kind}" for kind, count in first.negatives.counts.items())
+        valid = 0 if self.valid is None else len(self.valid.positives)
+        rows = {
+            "training edges": f"{self.graph.num_edges:,} between {self.graph.num_nodes:,} nodes",
+            "validation": f"{valid:,} edges; {self.reasons['validation']}",
+            "geometry": f"{' | '.join(one.geometry for one in self.candidates)}; {self.reasons['geometry']}",
+            "model": f"{self.candidates[0].model}",
+            "runs": f"{sum(max(1, len(one.variations)) for one in self.candidates) * self.seeds}, "
+            f"then {self.members} member{'s' * (self.members > 1)}",
+            "training": f"{first.epochs} epochs, {first.batch_size} edges a step, {first.optimizer}, "
+            f"learning rate {first.learning_rate:g}",
+            "negatives": f"{kinds} per edge; {self.reasons['negatives']}",
+            "score": self.score,
+            "calibration": "on the validation pairs" if self.calibrate and valid else "none",
+            "refit": f"{'yes' if self.refit else 'no'}; {self.reasons['refit']}",
+        }
+        return "\n".join(f"{name:<15} {text}" for name, text in rows.items())
+
+
+def resolve(
+    graph: AnyGraph, options: FitOptions | None = None, *, valid: Any = None, spread: bool = False
+) -> FitPlan:
+    """Decide what a fit of `graph` will do, from the graph, a preset and the options; nothing is trained.
+
+    `valid` are validation pairs (`LabelledPairs`) or edges; None: a share of the edges is held out. The edges
+    of `EdgeShards` are streamed, and validated on those that were held out when they were written. A fit that
+    is `spread` over many processes trains one geometry once.
+    """
+    options = FitOptions() if options is None else options
+    options.check()
+    settings, reasons = as_settings(options.settings), {}
+    streamed = not isinstance(graph, DiGraph)
+    kind, reasons["validation"] = _valid_negatives(graph, settings, options, spread)
+    train, pairs, missing = _held_out(graph, valid, options, kind)
+    if pairs is None:
+        reasons["validation"] = missing or "no edges are held out"
+    drawn = None if isinstance(valid, LabelledPairs) else kind
+    negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)
+    names, reasons["geometry"] = _geometries(train, options, settings)
+    built = [(name, *assemble(train, name, settings, options, negatives)) for name in names]
+    if len(built) > 1:
+        built = [row for row in built if storable(row[2].tables, row[1].manifold)]
+        alone = "the graph is large" if train.num_edges > MOST_EDGES else missing
+        if len(built) > 1 and (alone or spread):
+            built = built[:1]
+            reasons["geometry"] += f"; not compared with others: {alone or 'many processes train once'}"
+    validated = pairs is not None and not streamed and not spread
+    refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
+    return FitPlan(
+        candidates=tuple(
+            Candidate(_label(name), model, config, _variations(name, model, config, train, settings, options))
+            if validated
+            else Candidate(_label(name), model, config)
+            for name, model, config in built
+        ),
+        valid_negatives=drawn,
+        score=settings.score,
+        seeds=options.seeds,
+        members=options.members,
+        refit=refit,
+        calibrate=options.calibrate,
+        reasons=reasons,
+        graph=train,
+        valid=pairs,
+        known=with_missing(graph, pairs.positives) if refit and pairs is not None else None,  # type: ignore[arg-type]
+    )
+
+
+def assemble(
+    graph: AnyGraph,
+    geometry: str | Manifold,
+    settings: Settings | None = None,
+    options: FitOptions | None = None,
+    negatives: Negatives | None = None,
+) -> tuple[Model, Config]:
+    """The model and how to train it: the recipe for a geometry, over it the settings, over it the options.
+
+    `negatives` are drawn where neither settings nor options say which.
+    """
+    settings, options = settings or Settings(), options or FitOptions()
+    dim = next(x for x in (options.dim, settings.dim, 10) if x is not None)
+    model, config = recipe(geometry, dim, options.likelihood or settings.likelihood, graph)
+    wrong = [name for name in settings.numbers if name not in numbers_of(model)]
+    if wrong:
+        raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")
+    kinds = Negatives(**settings.negatives) if settings.negatives else negatives
+    drawn: dict[str, Any] = {} if kinds is None else {"negatives": kinds}
+    config = dataclasses.replace(config, **settings.training, **drawn)
+    epochs = None if options.epochs is None else whole_number("epochs", options.epochs, 1)
+    config = dataclasses.replace(shortened(config, epochs), **options.named)
+    return with_numbers(model, settings.numbers), config
+
+
+def _held_out(
+    graph: AnyGraph, valid: Any, options: FitOptions, kind: str
+) -> tuple[AnyGraph, LabelledPairs | None, str]:
+    """Training edges, validation pairs, and if there are none of these, why."""
+    if isinstance(graph, DiGraph):
+        data, missing = hold_out(graph, valid, options.valid_fraction, options.seed, kind)
+        return data.graph, data.valid, missing
+    if valid is not None:
+        raise ValueError("valid cannot be combined with EdgeShards; hold edges out when you write the shards")
+    if isinstance(graph, EdgeShards):
+        return graph, validation_pairs(graph, options.seed), ""
+    return graph, None, "no process sees all edges"
+
+
+def _valid_negatives(
+    graph: AnyGraph, settings: Settings, options: FitOptions, spread: bool
+) -> tuple[str, str]:
+    """The kind of negatives that validation edges are compared with, and why."""
+    if settings.valid_negatives is not None:
+        return settings.valid_negatives, f"{settings.valid_negatives} negatives, as the settings say"
+    if not isinstance(graph, DiGraph) or spread or options.negatives is not None or settings.negatives:
+        return "uniform", "uniform negatives"
+    kind = suitable_negatives(graph)
+    return kind, "uniform negatives" if kind == "uniform" else f"{kind} negatives, which suit the graph"
+
+
+def _negatives(
+    graph: AnyGraph,
+    valid: LabelledPairs | None,
+    kind: str | None,
+    settings: Settings,
+    options: FitOptions,
+    unseen: bool,
+) -> tuple[Negatives | None, str]:
+    """The negatives of training unless settings or options name them, and why these."""
+    if options.negatives is not None:
+        return None, "as given"
+    if settings.negatives:
+        return None, "as the settings say"
+    if unseen:
+        return Negatives(uniform=4), "the default for streamed edges and many processes"
+    drawn = None if kind is None else negatives_of(kind)
+    if drawn is not None or valid is None or not isinstance(graph, DiGraph):
+        return drawn, "the kind that suits the graph" if valid is None else "the kind that validation uses"
+    return negatives_like(valid, graph), "like those of the validation pairs"
+
+
+def _geometries(graph: AnyGraph, options: FitOptions, settings: Settings) -> tuple[list[str | Manifold], str]:
+    """The geometries to try, the most promising first, and why these."""
+    if options.geometry != "auto":
+        return [options.geometry], "as given"
+    if settings.geometry is not None:
+        return [settings.geometry], "as the settings say"
+    if isinstance(graph, EdgeShards):
+        return [STREAMED], "the default for streamed edges"
+    if not isinstance(graph, DiGraph):
+        raise ValueError("geometry is auto, but no process sees the whole graph; name a geometry")
+    description = graph.describe(options.seed)
+    return [*candidate_geometries(description)], description.reason
+
+
+def _variations(
+    name: str | Manifold,
+    model: Model,
+    config: Config,
+    graph: AnyGraph,
+    settings: Settings,
+    options: FitOptions,
+) -> tuple[Mapping[str, float], ...]:
+    """Variations of the recipe that leave alone what settings and options say."""
+    if not isinstance(name, str):
+        return ()
+    fixed = {*settings.numbers, *settings.training}
+    fixed |= set() if options.learning_rate is None else {*SWEPT_OF_CONFIG}
+    fixed |= {*numbers_of(model)} if isinstance(options.likelihood, Likelihood) else set()
+    return tuple(variations(name, model, config, graph, fixed))
+
+
+def _refit(
+    graph: AnyGraph, pairs: LabelledPairs | None, options: FitOptions, valid: Any, unseen: bool
+) -> tuple[bool, str]:
+    """Whether to train once more with the validation edges, and why."""
+    if pairs is None:
+        return False, "there are no validation edges"
+    if unseen:
+        return False, "streamed edges and many processes train once"
+    if options.refit is not None:
+        return options.refit, "as given"
+    if valid is not None:
+        return False, "the validation edges were given"
+    if graph.num_edges > MOST_EDGES:
+        return False, "the graph is large"
+    return True, "validation edges were held out of the graph"
+
+
+def _label(geometry: str | Manifold) -> str:
+    return geometry if isinstance(geometry, str) else type(geometry).__name__
+
+
+def _plain(struct: Any, part: str) -> Any:
+    try:
+        return struct_to_json(struct, part)
+    except ValueError:
+        return str(struct)
