@@ -11,8 +11,9 @@ from small_fits import PLAIN, small
 
 from timelike import Config, DiGraph, DivergedError, Model, Negatives, SpacetimeEmbedding, evaluate, sweep
 from timelike.datasets import cycle, duplication_divergence
-from timelike.estimator.recipes import recipe, variations
-from timelike.estimator.selection import Task, candidates, choose, explain, with_members
+from timelike.estimator.carry_out import carry_out, with_members
+from timelike.estimator.fit_plan import Candidate
+from timelike.estimator.recipes import candidate_geometries, recipe, variations
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
@@ -31,18 +32,16 @@ def headings(capsys) -> list[str]:
 @pytest.mark.long
 def test_the_best_of_a_few_is_kept(fitted, capsys):
     config = Config(epochs=20, learning_rate=0.03, burn_in=2)
-
-    def plain(name: str):
-        return Model(MANIFOLDS[name](3), TripleFermiDirac()), config
-
-    task = Task(fitted.graph_, fitted.valid_, lambda name, model, config: [], 1, None, True)
-    found = choose(["minkowski", "euclidean"], plain, task)
+    names = ("minkowski", "euclidean")
+    models = {name: Model(MANIFOLDS[name](3), TripleFermiDirac()) for name in names}
+    candidates = tuple(Candidate(name, model, config) for name, model in models.items())
+    plan = dataclasses.replace(fitted.plan_, candidates=candidates, refit=False)
+    found = carry_out(plan, progress=True)
     assert headings(capsys) == ["trying minkowski, geometry 1 of 2", "trying euclidean, geometry 2 of 2"]
-    scores = {row["geometry"]: row["valid_ap"] for row in found.tried}
+    scores = {row["geometry"]: row["valid_ap"] for row in found.candidates}
     assert found.geometry == max(scores, key=scores.get)
     assert found.embedding.info["valid_ap"] == max(scores.values())
-    reason = explain(found.geometry, "no cycles", found.tried)
-    assert all(f"{name} {score:.3f}" in reason for name, score in scores.items())
+    assert all(f"{name} {score:.3f}" in found.reason for name, score in scores.items())
 
 
 @pytest.mark.slow
@@ -83,10 +82,10 @@ def test_auto_goes_by_the_description_where_there_is_nothing_to_validate_on():
 
 def test_candidates_follow_from_the_description():
     line = DiGraph.from_edges([(i, i + 1) for i in range(12)])
-    assert candidates(line.describe())[0] == "minkowski"
+    assert candidate_geometries(line.describe())[0] == "minkowski"
     both = DiGraph.from_edges([edge for i in range(12) for edge in ((i, i + 1), (i + 1, i))])
-    assert set(candidates(both.describe())) == {"euclidean", "hyperboloid"}
-    assert set(candidates(cycle(12).describe())) >= {"cylindrical-minkowski", "anti-de-sitter"}
+    assert set(candidate_geometries(both.describe())) == {"euclidean", "hyperboloid"}
+    assert set(candidate_geometries(cycle(12).describe())) >= {"cylindrical-minkowski", "anti-de-sitter"}
 
 
 @pytest.mark.slow
@@ -160,7 +159,7 @@ def test_members_differ_by_their_seeds_and_are_trained_again_together(graph, tmp
 @pytest.mark.long
 def test_without_other_members_there_is_no_ensemble(graph):
     fitted = small(epochs=2).fit(graph)
-    task = Task(fitted.graph_, fitted.valid_, lambda *_: [], 1, None, False)
+    plan = dataclasses.replace(fitted.plan_, members=3)
     wild = dataclasses.replace(
         fitted.embedding_,
         info={
@@ -169,7 +168,7 @@ def test_without_other_members_there_is_no_ensemble(graph):
         },
     )
     with pytest.raises(DivergedError, match="all other members diverged: try a lower learning rate"):
-        with_members(wild, 3, task)
+        with_members(wild, plan, progress=False)
 
 
 def test_what_is_given_overrides_the_recipe(genes):
@@ -177,7 +176,7 @@ def test_what_is_given_overrides_the_recipe(genes):
     assert (used["epochs"], used["batch_size"], used["learning_rate"], used["burn_in"]) == (3, 2, 0.5, 0)
     assert used["negatives"] == {
         **dict.fromkeys(used["negatives"], 0),
-        "target": 1,
+        "same_source": 1,
         "uniform": 2,
         "weights": {},
     }

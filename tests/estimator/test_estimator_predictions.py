@@ -202,7 +202,7 @@ def test_a_model_without_its_edges_wants_them(genes, tmp_path):
     genes.embedding_.save(tmp_path / "model")
     alone = SpacetimeEmbedding.load(tmp_path / "model")
     np.testing.assert_array_equal(alone.predict_proba(GENES), genes.predict_proba(GENES))
-    with pytest.raises(ValueError, match=r"without its training edges; load\(path, graph=…\)"):
+    with pytest.raises(ValueError, match=r"training edges.*graph="):
         alone.top_edges(5)
     backwards = SpacetimeEmbedding.load(tmp_path / "model", GENES[::-1])  # nodes in another order
     assert backwards.top_edges(5) == genes.top_edges(5)
