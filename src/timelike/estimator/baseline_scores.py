@@ -19,7 +19,7 @@ from timelike.evaluation.splits import Split
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import train
 
-#: Edges, counted once per epoch, that the Euclidean baseline is trained on at most.
+#: Most edges, counted once per epoch, that train the Euclidean baseline.
 VISITS = 5_000_000
 
 Say = Callable[[str], None]
@@ -33,10 +33,11 @@ def euclidean(
     progress: bool | None = None,
     say: Say = lambda text: None,
 ) -> Embedding:
-    """A Euclidean embedding with the Fermi–Dirac likelihood, which knows no direction, trained by `train`.
+    """A Euclidean embedding with the undirected Fermi-Dirac likelihood.
 
-    Without a config by the recipe, with its seed 0; in a large graph for fewer epochs, then on fewer
-    edges, so that it learns from `VISITS` edges in all. `say` is told how much is done.
+    Without a config it follows the recipe, with seed 0. On a large graph it trains for fewer epochs, then on
+    fewer
+    edges, at most `VISITS` edges in all; `say` reports how much.
     """
     model, full = recipe("euclidean", dim, graph=graph)
     if config is None:
@@ -45,7 +46,7 @@ def euclidean(
 
 
 def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
-    """As many epochs and edges of a run as `VISITS` allows."""
+    """The run, cut to the epochs and edges that `VISITS` allows."""
     epochs = min(config.epochs, max(1, VISITS // graph.num_edges))
     part, edges = graph, f"{graph.num_edges:,} edges"
     if graph.num_edges > VISITS:
@@ -56,8 +57,9 @@ def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Confi
     return part, shortened(config, epochs)
 
 
-#: The one list of baselines: name → what makes one from the training graph and validation pairs, and
-#: says what takes time.
+#: The one list of baselines: name → a function that builds one from the training graph and validation pairs,
+#: and
+#: reports slow steps.
 BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None, Say], Any]] = {
     "degree product": lambda graph, *_: DegreeProduct(graph),
     "common neighbours": lambda graph, *_: common_neighbours(graph),
@@ -65,7 +67,7 @@ BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None, Say], Any]] = {
     "Euclidean": lambda graph, valid, say: euclidean(graph, valid=valid, say=say),
 }
 
-#: Those that need no training: seconds, also for large graphs.
+#: Baselines without training: seconds even for large graphs.
 UNTRAINED = ("degree product", "common neighbours", "Katz")
 
 
@@ -79,10 +81,11 @@ def evaluate_baselines(
     names: Collection[str] = UNTRAINED,
     say: Say = lambda text: None,
 ) -> dict[str, Evaluation]:
-    """Baselines made from the training graph, each evaluated like a model with the same arguments.
+    """Build baselines from the training graph and evaluate each like a model, with the same arguments.
 
-    `learned` is the graph with the validation edges, if the model was trained again with them: so are
-    these then. `names` are some of `BASELINES`; `say` is told what takes time.
+    `learned` is the graph with the validation edges, if the model was refitted with them: then the baselines
+    are
+    too. `names` are some of `BASELINES`; `say` reports slow steps.
     """
     unknown = [name for name in names if name not in BASELINES]
     if unknown:
@@ -97,7 +100,7 @@ def evaluate_baselines(
 
 
 def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:
-    """The same baseline from all edges; one that is trained, if that is as cheap as before."""
+    """The same baseline from all edges; a trained one only if that is cheap."""
     if name in UNTRAINED:
         return BASELINES[name](learned, None, say)
     if valid is None or learned.num_edges * before.info["best_epoch"] > VISITS:

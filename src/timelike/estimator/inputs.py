@@ -1,4 +1,4 @@
-"""What users give to the estimator, checked: a graph, edges to validate on, pairs to ask about."""
+"""Arguments of the estimator, checked: the graph, validation edges, pairs to score."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_EDGES = 10**6
 
 
 class Held(NamedTuple):
-    """Edges to learn from with pairs to validate on; and, where there are none of these, why."""
+    """Training edges and validation pairs; if there are no such pairs, `unvalidated` says why."""
 
     data: TrainedOn
     unvalidated: str
@@ -45,36 +45,36 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, negatives: 
     if valid is not None:
         edges = np.unique(_in_numbers_of(known, read(valid)), axis=0)
         if not len(edges):
-            raise ValueError("valid has no edge between two nodes; there is nothing to validate on")
+            raise ValueError("valid has no edge between two different nodes; pass at least one")
         drawn = draw_negatives(negatives, known.with_edges(edges), edges, RATIO, seed)
         return Held(TrainedOn(known, LabelledPairs.build(edges, drawn)), "")
     if share("valid_fraction", fraction) * known.num_edges < FEWEST:
-        return Held(TrainedOn(known), "there are too few edges to validate on")
+        return Held(TrainedOn(known), "there are too few edges to hold some out")
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
-        return Held(TrainedOn(known), "there are no non-edges to validate on")
+        return Held(TrainedOn(known), "the graph is complete, so there are no negatives")
     by = "edges" if known.times is None else "time"
     split = split_edges(known, fraction, 0, seed, negatives=negatives, ratio=RATIO, by=by)
     return Held(TrainedOn(split.train, split.valid), "")
 
 
 def said_of_validation(known: DiGraph, edges: np.ndarray) -> list[str]:
-    """What is to be said about (n, 2) `edges` to validate on: what is left out, and what is unfair."""
+    """Notes about validation edges, (n, 2): which are dropped, and which make the validation unfair."""
     once = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
     loops = int(np.sum(edges[:, 0] == edges[:, 1]))
     learned = int(known.has_edges(once[:, 0], once[:, 1]).sum())
     counts = {
-        "of a node with itself, left out": loops,
-        "repeated, left out": len(edges) - loops - len(once),
+        "that are self-loops, dropped": loops,
+        "that are repeated, dropped": len(edges) - loops - len(once),
     }
     said = [f"validation edges {what}: {count:,}" for what, count in counts.items() if count]
     if learned:
         share = f"{learned:,} of {len(once):,} validation edges"
-        said.append(f"{share} are learned in training: this is no fair validation")
+        said.append(f"{share} are also training edges: the validation is not fair")
     return said
 
 
 def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:
-    """The graph with those of the (n, 2) `edges` that it lacks, of weight 1 if it has weights."""
+    """The graph with the missing ones of the (n, 2) `edges`, with weight 1 if it has weights."""
     missing = edges[~graph.has_edges(*edges.T)]
     if not len(missing):
         return graph
@@ -84,7 +84,7 @@ def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:
 
 
 def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:
-    """The edges of another graph, as (n, 2) numbers of the nodes of this one that have their names."""
+    """The edges of another graph, (n, 2), in the node numbers of this graph, matched by name."""
     edges = other.pairs
     used = np.unique(edges)
     numbers = graph.numbers([other.name(int(node)) for node in used], "valid")
@@ -107,7 +107,7 @@ def read_graph(graph: Any, estimator: Any) -> AnyGraph:
 
 
 def _is_matrix(graph: Any) -> bool:
-    """Whether this is an adjacency matrix, rather than edges in two or three columns or something else."""
+    """Whether this is an adjacency matrix, not edges in two or three columns."""
     if isinstance(graph, list):
         return bool(graph) and isinstance(graph[0], list) and len(graph[0]) not in (2, 3)
     if not isinstance(graph, np.ndarray):
@@ -118,7 +118,7 @@ def _is_matrix(graph: Any) -> bool:
 
 
 def ends_of(pairs: Any) -> tuple[Any, Any]:
-    """Sources and targets of (n, 2) pairs of names or numbers; of a frame with two columns too."""
+    """Sources and targets of (n, 2) pairs of names or numbers, or of a frame with two columns."""
     if hasattr(pairs, "tocoo"):
         raise TypeError("pairs is a sparse matrix; it must be a list of (source, target), not sparse")
     if hasattr(pairs, "to_numpy"):
@@ -137,7 +137,7 @@ def ends_of(pairs: Any) -> tuple[Any, Any]:
 
 
 def labels_of(y: Any, count: int) -> np.ndarray:
-    """The truth about `count` pairs: 1 or 0 for each."""
+    """Labels of `count` pairs, 1 or 0 each, as booleans."""
     labels = np.asarray(y)
     if labels.shape != (count,) or not np.isin(labels, (0, 1)).all():
         raise ValueError(f"y is {show(y)}; it must hold 1 (an edge) or 0 for each of the {count} pairs")

@@ -1,4 +1,4 @@
-"""A file with the steps of a long search that are done, so that one that was killed goes on after them."""
+"""A file that keeps the finished steps of a search, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from timelike._util.checks import output_path, show
 
 
 class Journal:
-    """Scores of finished steps by name, and the seconds that each took; without a path, in memory only."""
+    """Scores and seconds of finished steps, by name; without a path, in memory only."""
 
     def __init__(self, path: str | os.PathLike | None, about: dict[str, Any]):
         self.path = None if path is None else output_path("journal", path)
@@ -25,11 +25,11 @@ class Journal:
 
     @property
     def seconds(self) -> float:
-        """How long all steps took, those of earlier runs too."""
+        """Seconds of all steps, including those of earlier runs."""
         return sum(step["seconds"] for step in self.steps.values())
 
     def step(self, name: str, work: Callable[[], list[float]]) -> list[float]:
-        """The scores of a step: those of the file, or those of `work`, which are written to it."""
+        """The scores of a step: from the file, or else from `work`, and then written to the file."""
         if name not in self.steps:
             start = time.monotonic()
             scores = work()
@@ -53,14 +53,14 @@ class Journal:
         )
         if changed:
             raise ValueError(
-                f"{path} is of another search ({show(changed)} changed); "
+                f"{path} belongs to another search ({show(changed)} changed); "
                 "use its settings, or delete it to start over"
             )
         return steps
 
 
 def _is_step(step: Any) -> bool:
-    """Whether this is what `step` has written."""
+    """Whether `step` wrote this."""
     if not isinstance(step, dict) or not isinstance(step.get("scores"), list):
         return False
     return all(isinstance(x, int | float) for x in (step.get("seconds"), *step["scores"]))

@@ -15,12 +15,12 @@ from timelike.embedding.plain_json import struct_from_json, struct_to_json
 from timelike.engine.negatives import Negatives
 from timelike.estimator.settings import Settings
 
-#: Parameters that are of the machine, not of the model.
+#: Parameters that name files of this machine.
 LOCAL = ("checkpoint",)
 
 
 def to_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Every parameter but those of the machine; objects as {their kind: what makes them}."""
+    """Every parameter but `LOCAL` ones; objects as {kind: constructor arguments}."""
     return {name: _plain(value) for name, value in parameters.items() if name not in LOCAL}
 
 

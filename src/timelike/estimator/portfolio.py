@@ -1,9 +1,9 @@
-"""Settings that are good for different graphs, a few for each geometry: what `fit` tries by validation.
+"""A portfolio of settings for each geometry, good for different graphs; a fit tries them by validation.
 
-They were searched for as `python -m experiments.portfolio` does, in two rounds: 256 settings of a geometry,
-drawn at random or around the better ones of the first round, on three splits of every DREAM5 network (listed
-and uniform non-edges) and on six duplication-divergence graphs, d = 10. These few have together the highest
-validation AP, the best single one first. No test edge was looked at.
+They come from a search in two rounds: 256 settings per geometry, drawn at random and then around the better
+ones, on three splits of every DREAM5 network (listed and uniform negatives) and on six duplication-divergence
+graphs,
+d = 10. Together these few have the highest validation AP, the best single one first. No test edge was used.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FOUND: dict[str, tuple[tuple[str, ...], tuple[tuple[float, ...], ...]]] = {
     )),
 }  # fmt: skip
 
-#: Geometries of the same kind share theirs.
+#: Geometries that use the portfolio of a similar one.
 _LIKE = {
     "cylindrical-euclidean": "cylindrical-minkowski",
     "sphere": "hyperboloid",
@@ -65,6 +65,6 @@ _LIKE = {
 
 
 def portfolio(geometry: str) -> list[dict[str, float]]:
-    """Runs for `timelike.sweep`, all with the same names; none for a geometry without any."""
+    """The settings to try in a geometry, as runs for `timelike.sweep`; may be empty."""
     names, rows = _FOUND.get(_LIKE.get(geometry, geometry), ((), ()))
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -1,9 +1,9 @@
 """A search for settings within a budget: successive halving, by validation alone.
 
-The discrete choices (geometry, likelihood, kinds of negatives) are *arms*, one compiled program each;
-the continuous settings of an arm are lanes of its program. Every arm is screened with random settings
-around the start, in short runs. Then twice the best third goes on, in fewer arms and in runs twice as
-long, free lanes with more seeds. The finalists and the start meet with fresh seeds.
+The discrete choices (geometry, likelihood, kinds of negatives) are *arms*, one compiled program each; the
+continuous settings of an arm are lanes of its program. The search screens every arm with random settings
+around the start, in short runs. Twice, the best third goes on, in fewer arms and in runs twice as long; free
+lanes train more seeds. The finalists and the start are compared with fresh seeds.
 """
 
 from __future__ import annotations
@@ -40,19 +40,20 @@ from timelike.training.prepare import prepare, settings_of
 from timelike.training.sweeps import sweep
 from timelike.training.training_loop import train
 
-#: Runs side by side in a program. Steps of small graphs leave a GPU idle, so there more of them are free.
+#: Runs side by side in a program; small graphs leave a GPU idle, so there are more lanes on it.
 LANES = {"cpu": 12}
 MORE_LANES = 48
-#: What a rung is: the share of the epochs, of the settings and of the arms that take part, and the share of
-#: the budget after which no more of its runs are begun.
+#: A rung: the share of the epochs, of the settings and of the arms that take part, and the share of the
+#: budget after
+#: which no more of its runs start.
 RUNGS = ((1 / 4, 1.0, 1.0, 0.4), (1 / 2, 1 / 3, 1 / 2, 0.6), (1.0, 1 / 3, 1 / 2, 0.8))
 FINALISTS = 3
-#: Seeds of the finals begin so far from those of the search.
+#: Offset of the seeds of the finals from those of the search.
 FRESH = 1_000
 
 
 class Trial(NamedTuple):
-    """The settings of an arm that are drawn, and the median validation AP of the last rung."""
+    """Drawn settings of an arm, and their median validation AP in the last rung."""
 
     arm: Arm
     numbers: dict[str, float]
@@ -61,11 +62,13 @@ class Trial(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Tuned:
-    """What a search found.
+    """The result of a search.
 
     `settings` of the winner; the `leaderboard` of the finalists, best first (median and standard deviation of
-    the validation AP over `seeds` fresh seeds, and their settings); how many settings were tried (`trials`)
-    and for how long; `trained_on`: training edges and validation pairs.
+    the
+    validation AP over `seeds` fresh seeds, and their settings); the number of settings tried (`trials`) and
+    the
+    `seconds` they took; `trained_on`: training edges and validation pairs.
     """
 
     settings: Settings
@@ -132,7 +135,7 @@ def tune(
 
 
 class _Search:
-    """The state of a search: arms, the journal of what is done, and the clock that it keeps."""
+    """The state of a search: its arms, and the journal of finished steps and their seconds."""
 
     def __init__(
         self,
@@ -175,7 +178,7 @@ class _Search:
         return Tuned(settings, [row for row, _ in board], tried, self.journal.seconds, self.held)
 
     def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
-        """The rungs; what is left after the last, best first, and how many settings were begun with."""
+        """Run the rungs; return the trials left after the last, best first, and how many settings were drawn."""
         found: list[Trial] = []
         tried = 0
         for rung, (length, kept, arms, until) in enumerate(RUNGS):
@@ -192,7 +195,7 @@ class _Search:
         return found, tried
 
     def _drawn(self, trials: int | None) -> Iterator[list[Trial]]:
-        """Settings to screen, a program's worth of an arm at a time: every arm in turn, again and again."""
+        """Settings to screen, one program of an arm at a time; arms take turns."""
         left = np.inf if trials is None else trials
         for wave, arm in ((wave, arm) for wave in itertools.count() for arm in self.arms):
             if left <= 0:
@@ -206,7 +209,7 @@ class _Search:
             left -= size
 
     def _first(self, arm: Arm, centre: dict[str, float]) -> list[dict[str, float]]:
-        """What an arm is screened with before random settings: its centre, and the portfolio if it may."""
+        """The first settings of an arm: its centre, and the portfolio unless the start fixes numbers."""
         if self.base.numbers or self.base.training:
             return [centre]
         known = portfolio(arm.geometry)
@@ -237,14 +240,14 @@ class _Search:
         self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
 
     def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
-        """Trials of one arm with their new scores; free lanes are filled with seeds."""
+        """Trials of one arm with their new scores; free lanes train more seeds."""
         scores = self._scores(name, group, length, max(1, self.lanes // len(group)), 0)
         return [trial._replace(score=median(its)) for trial, its in zip(group, scores, strict=True)]
 
     def _scores(
         self, name: str, group: list[Trial], length: float, seeds: int, first: int
     ) -> list[list[float]]:
-        """Validation AP of every trial of one arm, a list over seeds for each."""
+        """Validation AP of every trial of one arm, a list over seeds each."""
         runs = [{**trial.numbers, "seed": self.seed + first + i} for trial in group for i in range(seeds)]
         digest = hashlib.sha256(repr((group[0].arm, runs, length)).encode()).hexdigest()[:16]
         scores = self.journal.step(f"{name}: {digest}", lambda: self._train(group[0].arm, runs, length))
@@ -252,7 +255,7 @@ class _Search:
         return [scores[i : i + seeds] for i in range(0, len(runs), seeds)]
 
     def _train(self, arm: Arm, runs: list[dict[str, Any]], length: float) -> list[float]:
-        """Validation AP of each run, 0 where it diverged at once; always the same number of lanes."""
+        """Validation AP of each run, 0 if it diverged at once; always with the same number of lanes."""
         model, config = self._build(arm)
         config = shortened(config, max(1, round(length * config.epochs)))
         graph, valid = self.held.graph, self.held.valid
