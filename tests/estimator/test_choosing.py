@@ -76,7 +76,7 @@ def test_auto_goes_by_the_description_where_there_is_nothing_to_validate_on():
     ring = small("auto").fit(cycle(12))
     assert ring.geometry_ in ("cylindrical-minkowski", "anti-de-sitter")
     assert "cycles" in ring.reason_
-    assert "too few edges to validate on" in ring.reason_
+    assert "too few edges" in ring.reason_
     assert ring.candidates_ == [{"geometry": ring.geometry_, "valid_ap": None, "status": "finished"}]
 
 
@@ -93,7 +93,7 @@ def test_a_complete_graph_has_no_non_edges_to_validate_on():
     with pytest.warns(UserWarning, match="has all edges there can be"):
         found = small("auto", likelihood=None).fit(np.ones((12, 12)))
     assert found.valid_ is None
-    assert "no non-edges" in found.reason_
+    assert "complete" in found.reason_
 
 
 @pytest.mark.long

@@ -178,7 +178,7 @@ class _Search:
         return Tuned(settings, [row for row, _ in board], tried, self.journal.seconds, self.held)
 
     def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
-        """Run the rungs; return the trials left after the last, best first, and how many settings were drawn."""
+        """Run the rungs: the trials left after the last, best first, and how many settings were drawn."""
         found: list[Trial] = []
         tried = 0
         for rung, (length, kept, arms, until) in enumerate(RUNGS):
