@@ -133,7 +133,7 @@ def test_points_must_be_finite(name):
         bad = good.copy()
         bad[[2, 4], 1] = value
         row = "points[2] is [", str(value)
-        refuses(lambda bad=bad: m.check_points(bad), *row, "must be finite (2 such row(s))")
+        refuses(lambda bad=bad: m.check_points(bad), *row, "finite", "2)")
 
 
 @pytest.mark.parametrize("make", [Sphere, Hyperboloid, DeSitter, AntiDeSitter])
@@ -148,7 +148,7 @@ def test_points_must_lie_on_the_surface(make):
 
 def test_points_must_lie_on_the_upper_sheet():
     m = Hyperboloid(3)
-    refuses(lambda: m.check_points(-table(m)), "points[0] is [-1.0, ", "off the surface", "5 such row(s)")
+    refuses(lambda: m.check_points(-table(m)), "points[0] is [-1.0, ", "off the surface", "5)")
 
 
 def test_points_come_as_a_table_of_floats():

@@ -1,4 +1,4 @@
-"""Files are replaced as a whole, and a place that cannot be written to is found before the work."""
+"""Files are replaced atomically, and an unwritable path is detected before any work is done."""
 
 import os
 
@@ -8,7 +8,7 @@ from timelike._util.atomic_files import replacing
 from timelike._util.checks import output_path
 
 
-def test_a_file_is_replaced_when_it_is_whole(tmp_path):
+def test_a_file_is_replaced_once_it_is_complete(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("old")
     with replacing(path) as part:
@@ -18,7 +18,7 @@ def test_a_file_is_replaced_when_it_is_whole(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_fails_leaves_the_old_file_and_no_other(tmp_path):
+def test_a_failed_write_leaves_only_the_old_file(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text("old")
 
@@ -33,17 +33,14 @@ def test_what_fails_leaves_the_old_file_and_no_other(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_is_no_plain_file_is_not_replaced(tmp_path):
+def test_only_regular_files_are_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with (
-        pytest.raises(FileExistsError, match="pipe is there and no plain file"),
-        replacing(tmp_path / "pipe"),
-    ):
+    with pytest.raises(FileExistsError, match="pipe"), replacing(tmp_path / "pipe"):
         pass
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_two_writers_do_not_meet(tmp_path):
+def test_concurrent_writers_do_not_collide(tmp_path):
     path = tmp_path / "x.txt"
     with replacing(path) as one, replacing(path) as two:
         one.write_text("one")
@@ -51,11 +48,11 @@ def test_two_writers_do_not_meet(tmp_path):
     assert path.read_text() == "one"
 
 
-def test_places_that_cannot_be_written_to(tmp_path):
+def test_unwritable_paths_are_rejected(tmp_path):
     assert output_path("out", tmp_path / "x.TSV", (".tsv",)) == tmp_path / "x.TSV"
-    with pytest.raises(ValueError, match=r"out is x.jpg; its ending must be one of \.tsv, \.csv"):
+    with pytest.raises(ValueError, match=r"out is x\.jpg.*\.tsv, \.csv"):
         output_path("out", "x.jpg", (".tsv", ".csv"))
-    with pytest.raises(FileNotFoundError, match=r"out is .*; there is no folder .*no, make it first"):
+    with pytest.raises(FileNotFoundError, match=r"out is .*x\.tsv.*no folder .*no"):
         output_path("out", tmp_path / "no" / "x.tsv")
-    with pytest.raises(IsADirectoryError, match="is a folder; name a file"), replacing(tmp_path):
+    with pytest.raises(IsADirectoryError, match=str(tmp_path)), replacing(tmp_path):
         pass

@@ -45,7 +45,7 @@ def test_a_port_in_use(model, mistake):
 def test_mistakes(model, mistake, tmp_path):
     assert "it must be from 0 to 65535" in mistake(model, "--port", 70000)
     assert "there is no such model folder" in mistake(tmp_path / "nothing")
-    assert "its ending must be one of .html" in mistake(model, "--out", tmp_path / "page.txt")
+    assert "page.txt" in mistake(model, "--out", tmp_path / "page.txt")
     (file := tmp_path / "nodes.tsv").write_text("a\tb\nnobody\t1\n")
     assert "names no node of the model" in mistake(model, "--nodes", file, "--out", tmp_path / "p.html")
     (edges := tmp_path / "edges.tsv").write_text("gene1\tgeneX\n")

@@ -1,4 +1,4 @@
-"""Small tools that know nothing of graphs: checks, atomic files, interrupts, hardware, progress bars.
+"""Helpers that know nothing about graphs: checks, atomic files, interrupts, hardware, progress bars.
 
-Importing a module of this room is cheap; none loads JAX. May import: nothing.
+Importing these modules is cheap; none of them loads JAX. May import: nothing.
 """

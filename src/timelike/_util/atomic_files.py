@@ -1,4 +1,4 @@
-"""Files and folders written whole or not at all; files of arrays with a little JSON, which run no code."""
+"""Write files and folders atomically; store arrays with JSON metadata in files that cannot run code."""
 
 from __future__ import annotations
 
@@ -24,38 +24,38 @@ if TYPE_CHECKING:
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks
+except ImportError:  # Windows lacks these locks
     fcntl = None  # type: ignore[assignment]
 
-#: Errors where a folder cannot be locked: some network file systems, folders that may not be listed.
+#: Errors of folders that cannot be locked: on some network file systems, or without permission to list them.
 NO_LOCKS = (errno.ENOLCK, errno.EBADF, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
-#: What an error says of a file that could not be replaced.
+#: The end of an error message about a file that could not be replaced.
 UNTOUCHED = "; nothing was written there"
 
-#: Bytes of a text that says what a model or a run is; a larger one is there to fill the memory.
+#: Largest description of a model or a run, in bytes; a longer one can only be meant to exhaust memory.
 LARGEST_TEXT = 2**22
 
-#: Where the header of a file of arrays has their checksums.
+#: Key of the checksums in the header of a file of arrays.
 CHECKSUMS = "crc32"
 
-#: Rows of a table that are made text at a time.
+#: Table rows converted to text at a time.
 ROWS = 1 << 16
 
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
-    """A file to write to, which takes the place of `path` in the end.
+    """Yield a temporary file to write to; it replaces `path` when the block ends.
 
-    A crash leaves the old file or the new one, never half of one. The new one is written in a folder of
-    its own beside `path`, so that writers do not meet; what killed writers have left there is removed.
+    A crash leaves the old file or the new one, never a partial one. Each writer uses a folder of its own
+    beside `path`, so concurrent writers do not collide. Leftovers of killed writers are removed.
     """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file")
-    if path.exists() and not path.is_file():  # such as /dev/null, which is not to be replaced
-        raise FileExistsError(f"{path} is there and no plain file; name another")
-    with _naming(path), _workshop(path) as folder:
+    if path.exists() and not path.is_file():  # such as /dev/null, which must not be replaced
+        raise FileExistsError(f"{path} exists and is not a regular file; choose another name")
+    with _errors_about(path), _part_folder(path) as folder:
         part = folder / path.name
         yield part
         sync(part)
@@ -65,14 +65,14 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder: one beside `path` to fill, which then takes its place.
+    """Yield a temporary folder beside `path` to fill; it replaces `path` when the block ends.
 
-    Should a crash fall between the two renames of a replacement, `reading_folder` finds the old one.
+    After a crash between the two renames, `reading_folder` still finds the old folder.
     """
     new, old = _sibling(path, "new"), _sibling(path, "old")
-    with _naming(path), locked(path.absolute().parent):
-        for left in (new, *([old] if path.exists() else [])):
-            shutil.rmtree(left, ignore_errors=True)
+    with _errors_about(path), locked(path.absolute().parent):
+        for leftover in (new, *([old] if path.exists() else [])):
+            shutil.rmtree(leftover, ignore_errors=True)
         try:
             new.mkdir()
             yield new
@@ -91,9 +91,9 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def reading_folder(path: Path) -> Iterator[Path]:
-    """Where a folder is that `replacing_folder` wrote, which is not replaced in the meantime.
+    """Yield the location of a folder written by `replacing_folder`, and prevent its replacement meanwhile.
 
-    It is `path`, or after a crash what was there before.
+    This is `path`, or after a crash the folder that was there before.
     """
     beside, old = path.absolute().parent, _sibling(path, "old")
     with locked(beside, shared=True) if beside.is_dir() else contextlib.nullcontext():
@@ -106,9 +106,10 @@ def _sibling(path: Path, suffix: str) -> Path:
 
 @contextmanager
 def locked(folder: Path, shared: bool = False, busy: str | None = None) -> Iterator[None]:
-    """Keep other processes out of a folder, or writers only if `shared`; the system lets go if we die.
+    """Lock a folder against other processes, or only against writers if `shared`.
 
-    Waits until it is free, or raises `busy` at once. Does nothing where the system has no such locks.
+    Waits until the folder is free, or raises `busy` at once. The system releases the lock if this process
+    dies. Does nothing on systems without such locks.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -126,40 +127,40 @@ def locked(folder: Path, shared: bool = False, busy: str | None = None) -> Itera
 
 
 @contextmanager
-def _workshop(path: Path) -> Iterator[Path]:
-    """A new locked folder beside `path`, removed in the end; those of dead processes are removed now."""
+def _part_folder(path: Path) -> Iterator[Path]:
+    """Yield a new locked folder beside `path`, removed at the end; remove those of dead processes first."""
     beside = path.absolute().parent
-    for left in glob.glob(f".{glob.escape(path.name)}.*.part", root_dir=beside) if fcntl else ():
-        with contextlib.suppress(OSError), locked(beside / left, busy="in use"):
-            shutil.rmtree(beside / left)
+    for leftover in glob.glob(f".{glob.escape(path.name)}.*.part", root_dir=beside) if fcntl else ():
+        with contextlib.suppress(OSError), locked(beside / leftover, busy="in use"):
+            shutil.rmtree(beside / leftover)
     folder = beside / f".{path.name}.{secrets.token_hex(4)}.part"
     folder.mkdir()
     try:
         with locked(folder):
-            folder.mkdir(exist_ok=True)  # somebody may have taken it for a dead one before it was locked
+            folder.mkdir(exist_ok=True)  # before the lock, another process may have removed it as a leftover
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Errors of the system inside say which file could not be written, and that it is as it was."""
+def _errors_about(path: Path) -> Iterator[None]:
+    """Let system errors name the file that could not be written, and say that it is unchanged."""
     try:
         yield
     except Exception as error:
         code, reason, file = errno.EIO, " ".join(str(error).split()), None
         if isinstance(error, OSError) and error.errno is not None:
             code, reason, file = error.errno, str(error.strerror), error.filename
-        elif "os error" not in reason:  # so libraries in Rust report them
+        elif "os error" not in reason:  # the wording of libraries written in Rust
             raise
-        if file is not None and f".{path.name}." not in str(file):  # it is about another file
+        if file is not None and f".{path.name}." not in str(file):  # the error concerns another file
             raise
         raise OSError(code, reason.removesuffix(UNTOUCHED) + UNTOUCHED, str(path)) from error
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk itself, where the system can do that by name."""
+    """Flush a file, or the entries of a folder, to disk (POSIX only)."""
     if os.name != "posix":
         return
     number = os.open(path, os.O_RDONLY)
@@ -170,27 +171,21 @@ def sync(path: Path) -> None:
 
 
 def read_text(path: Path) -> str:
-    """A short text, such as JSON or TOML that says what something is."""
+    """Read a short text, such as a description in JSON or TOML."""
     check_length("its text", path.stat().st_size)
     return path.read_text(encoding="utf-8")
 
 
 def check_length(what: str, size: int) -> None:
-    """Refuse a text of too many bytes."""
+    """Raise a `ValueError` if a text is longer than `LARGEST_TEXT`."""
     if size > LARGEST_TEXT:
-        raise ValueError(f"{what} has {size:,} bytes; it may have {LARGEST_TEXT:,}")
-
-
-def check_header(file: Path) -> None:
-    """Refuse a safetensors file whose header, which is JSON, is too long to be of a model or a run."""
-    with open(file, "rb") as data:
-        check_length("its header", int.from_bytes(data.read(8), "little"))
+        raise ValueError(f"{what} has {size:,} bytes; it may have at most {LARGEST_TEXT:,}")
 
 
 def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **options: Any) -> None:
     """Write a table as text, in pieces.
 
-    By our own hands: where the disk is full polars before 1.44 loses the last rows and says nothing.
+    Polars does not write the file itself: on a full disk, versions before 1.44 silently lose the last rows.
     """
     for start in range(0, max(frame.height, 1), ROWS):
         buffer = io.BytesIO()
@@ -199,13 +194,13 @@ def write_rows(frame: polars.DataFrame, file: IO[bytes], header: bool = True, **
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Write arrays, and JSON `about` them."""
+    """Write arrays and JSON metadata `about` them."""
     with replacing(path) as part:
         save_tensors(part, tensors, about)
 
 
 def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays of a file and what is said about them; a file that is not `what` is an error with a cure."""
+    """Read arrays and metadata; the error for an unreadable file says `what` was expected and the `cure`."""
     try:
         return load_tensors(path)
     except FileNotFoundError:
@@ -215,25 +210,26 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
 
 
 def save_tensors(file: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Make a safetensors file, with a checksum of every array beside what is said about them."""
+    """Write a safetensors file with a checksum of every array in its metadata."""
     from safetensors.numpy import save_file
 
     arrays = {name: np.asarray(x, order="C") for name, x in tensors.items()}
-    said = {**about, CHECKSUMS: {name: _checksum(x) for name, x in arrays.items()}}
+    metadata = {**about, CHECKSUMS: {name: _checksum(x) for name, x in arrays.items()}}
     file.touch()
-    mode = file.stat().st_mode  # as any new file has, which safetensors makes the owner's alone
-    save_file(arrays, file, {key: json.dumps(value, sort_keys=True) for key, value in said.items()})
+    mode = file.stat().st_mode  # the default mode; safetensors would make the file private to its owner
+    save_file(arrays, file, {key: json.dumps(value, sort_keys=True) for key, value in metadata.items()})
     file.chmod(mode)
 
 
 def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read it back; a `ValueError` tells of one that is broken, or not as it was written.
+    """Read a safetensors file; raise a `ValueError` if it is broken or an array fails its checksum.
 
-    A file that others have made has no checksums.
+    Files written by other programs have no checksums.
     """
     from safetensors import SafetensorError, safe_open
 
-    check_header(file)
+    with open(file, "rb") as start:
+        check_length("its header", int.from_bytes(start.read(8), "little"))
     try:
         with safe_open(file, framework="numpy") as data:
             about = {key: json.loads(text) for key, text in (data.metadata() or {}).items()}
@@ -243,18 +239,18 @@ def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     checksums = about.pop(CHECKSUMS, {})
     for name in tensors.keys() & checksums if isinstance(checksums, dict) else ():
         if checksums[name] != _checksum(tensors[name]):
-            raise ValueError(f"{name} is damaged: its checksum is not the one that was written")
+            raise ValueError(f"{name} is damaged: its checksum differs from the one that was written")
     return tensors, about
 
 
 def _checksum(x: np.ndarray) -> int:
-    """CRC-32 of the bytes of an array, which is another after any flipped bit."""
+    """CRC-32 of the bytes of an array, which detects any flipped bit."""
     return zlib.crc32(x.reshape(-1).view(np.uint8).data)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hold back what is written to stderr: polars reports some broken files there before it raises."""
+    """Hold back output to stderr: polars reports some broken files there before it raises."""
     stderr = os.dup(2)
     with tempfile.TemporaryFile() as held:
         os.dup2(held.fileno(), 2)
@@ -264,4 +260,4 @@ def quiet() -> Iterator[None]:
             os.dup2(stderr, 2)
             os.close(stderr)
         held.seek(0)
-        os.write(2, held.read())  # nothing was raised, so it is somebody else's
+        os.write(2, held.read())  # no exception, so the output came from elsewhere

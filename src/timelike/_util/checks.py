@@ -1,4 +1,4 @@
-"""Checks of what users give, with errors that say what was seen and what is allowed."""
+"""Checks of arguments; each error names the argument, the value seen and the values allowed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 
 def show(value: Any) -> str:
-    """`value` on one line of bounded length, for error messages."""
+    """`repr(value)` on one line of at most 100 characters, for error messages."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 100 else f"{text[:99]}…"
 
@@ -26,7 +26,7 @@ def whole_number(
     choices: tuple[int, ...] | None = None,
     note: str = "",
 ) -> int:
-    """`value` as an `int`, or a `ValueError` if it is none, out of range or not one of the choices."""
+    """Return `value` as an `int`; raise a `ValueError` unless it is an integer in range or in `choices`."""
     good = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if choices is not None:
         allowed = f"one of {choices}"
@@ -40,7 +40,7 @@ def whole_number(
 
 
 def positive_number(where: str, value: Any, finite: bool = True) -> float:
-    """`value` as a `float`, or a `ValueError` if it is not a number > 0."""
+    """Return `value` as a `float`; raise a `ValueError` unless it is a number > 0."""
     good = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not good or not value > 0 or (finite and math.isinf(value)):
         raise ValueError(f"{where} is {show(value)}; it must be a {'finite ' if finite else ''}number > 0")
@@ -48,34 +48,34 @@ def positive_number(where: str, value: Any, finite: bool = True) -> float:
 
 
 def share(where: str, value: float) -> float:
-    """`value` as a `float`, or a `ValueError` if it is no share in [0, 1)."""
+    """Return `value` as a `float`; raise a `ValueError` unless it is a number in [0, 1)."""
     if not isinstance(value, Real) or not 0 <= value < 1:
-        raise ValueError(f"{where} is {show(value)}; it must be a share in [0, 1)")
+        raise ValueError(f"{where} is {show(value)}; it must be a number in [0, 1)")
     return float(value)
 
 
 def one_of(where: str, value: Any, known: Iterable[str], note: str = "") -> None:
-    """Raise a `ValueError` unless `value` is one of these names."""
+    """Raise a `ValueError` unless `value` is one of the `known` names."""
     names = list(known)
     if value not in names:
         raise ValueError(f"{where} is {show(value)}; it must be one of {', '.join(names)}{note}")
 
 
 def instance(where: str, value: Any, kind: type, hint: str) -> None:
-    """Raise a `TypeError` unless `value` is of this kind."""
+    """Raise a `TypeError` unless `value` is an instance of `kind`; `hint` says how to get one."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
         raise TypeError(f"{where} is {show(value)}; it must be {article} {kind.__name__}: {hint}")
 
 
 def output_path(where: str, path: str | os.PathLike, endings: Collection[str] = ()) -> Path:
-    """`path`, or an error if nothing can be written there: better before the work than after it."""
+    """Return `path`; raise an error before any work is done if no file can be written there."""
     path = Path(path)
     if endings and not path.name.lower().endswith(tuple(endings)):
-        raise ValueError(f"{where} is {path}; its ending must be one of {', '.join(endings)}")
+        raise ValueError(f"{where} is {path}; its extension must be one of {', '.join(endings)}")
     folder = path.absolute().parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"{where} is {path}; there is no folder {path.parent}, make it first")
+        raise FileNotFoundError(f"{where} is {path}; there is no folder {path.parent}; create it first")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"{where} is {path}; you may not write to the folder {path.parent}")
     return path

@@ -1,4 +1,4 @@
-"""What a program runs on."""
+"""The machine and the software that a program runs on."""
 
 from __future__ import annotations
 
@@ -8,39 +8,37 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-#: Files with the memory that Linux grants a container.
+#: Files in which Linux states the memory limit of a container.
 CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def cores() -> int:
-    """How many processor cores there are for this process."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def memory() -> int | None:
-    """Bytes that this process may use, of the machine or its container; None if neither says."""
+    """Memory in bytes that the machine or its container grants this process; None if unknown."""
     if not hasattr(os, "sysconf"):
         return None
-    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for limit in CONTAINER:
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for file in CONTAINER:
         with contextlib.suppress(OSError, ValueError):
-            found.append(int(Path(limit).read_text()))
-    return min(found)
+            limits.append(int(Path(file).read_text()))
+    return min(limits)
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Of those packages that are installed."""
-    found = {}
+    """The version of each package that is installed."""
+    installed = {}
     for name in packages:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            installed[name] = importlib.metadata.version(name)
+    return installed
 
 
 def remember_compilations() -> None:
-    """Keep compiled programs between calls, in the user's cache folder unless JAX was told otherwise."""
+    """Keep compiled programs between runs, by default in the user's cache folder."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(cache) / "timelike" / "compiled"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")

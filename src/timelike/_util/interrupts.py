@@ -1,4 +1,4 @@
-"""Signals that stop a run between two epochs, and Ctrl-C where Python alone would miss it or crash."""
+"""Stop a run between two epochs on a signal, and deliver Ctrl-C where Python alone would lose it or crash."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
-#: Seconds after which an interrupt that came at a bad moment is tried again.
+#: Seconds to wait before an interrupt that came at a bad moment is sent again.
 MOMENT = 0.02
 #: The exit code of a program that an interrupt has stopped.
 INTERRUPTED = 128 + signal.SIGINT
@@ -20,9 +20,9 @@ INTERRUPTED = 128 + signal.SIGINT
 
 @contextmanager
 def note_signals() -> Iterator[list[str]]:
-    """Collect SIGINT and SIGTERM instead of dying in the middle of an epoch; a second one dies.
+    """Collect SIGINT and SIGTERM instead of stopping in the middle of an epoch; a second signal interrupts.
 
-    One that came too late for the last epoch is handed on to who minded it before.
+    A signal that arrives after the last epoch is passed on to the previous handler.
     """
     caught: list[str] = []
     if threading.current_thread() is not threading.main_thread():
@@ -46,13 +46,13 @@ def note_signals() -> Iterator[list[str]]:
 
 @contextmanager
 def minded_interrupts() -> Iterator[None]:
-    """For the whole of a program: Ctrl-C raises KeyboardInterrupt, but not everywhere.
+    """Handle Ctrl-C for the whole program: raise KeyboardInterrupt, but only where that is safe.
 
-    It waits while what would take it badly is under way (`_fragile`). Where Python ignores exceptions, as in
-    a finaliser, it is raised again. When all is done, it comes too late. A program that ends with the code
-    `INTERRUPTED` ends at once: JAX crashes where Python would put away a compilation that was broken off.
+    The interrupt waits while the frame is `_fragile`. Where Python ignores exceptions, as in a finaliser, it
+    is sent again. After the program is done, it is ignored. A program that exits with the code `INTERRUPTED`
+    skips Python's orderly shutdown, in which JAX crashes if a compilation was interrupted.
     """
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # as in the background of a shell
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # e.g. a background job of a shell
         yield
         return
 
@@ -79,26 +79,22 @@ def minded_interrupts() -> Iterator[None]:
         yield
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            _leave(INTERRUPTED)
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError):  # the reader has closed the pipe
+                    stream.flush()
+            os._exit(INTERRUPTED)
         raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _leave(code: int) -> NoReturn:
-    """End this process without what Python does at an orderly end."""
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # nobody reads it any more
-            stream.flush()
-    os._exit(code)
-
-
 def _fragile(frame: FrameType | None) -> bool:
-    """Whether this frame is inside the import of a compiled module, or of the execution of a text.
+    """Whether this frame runs inside the import of a compiled module or inside code executed from a string.
 
-    The former may crash. Python marks the latter as not handled, and ends by the signal whatever comes then.
+    An exception may crash the former. In the latter, Python marks the interrupt as unhandled and kills the
+    process by the signal, whatever happens afterwards.
     """
-    while frame is not None and frame.f_back is not None:  # the outermost is that of `python -c`
+    while frame is not None and frame.f_back is not None:  # the outermost frame is that of `python -c`
         if frame.f_code.co_filename == "<string>":
             return True
         if isinstance(frame.f_locals.get("self"), ExtensionFileLoader):

@@ -1,7 +1,7 @@
-"""Published models to compare a spacetime with: disks, cones, order and Poincaré embeddings.
+"""Published models to compare with spacetimes: disks, cones, order and Poincaré embeddings.
 
-`MODELS` is the one list: name → constructor from `dim`. Each is a `Model`, trained, saved and queried like
-any other. May import: _util, core, manifolds, evaluation.
+The registry `MODELS` maps names to constructors, which take `dim`. Each returns a `Model`, which is trained,
+saved and queried like any other. May import: _util, core, manifolds, evaluation.
 """
 
 from collections.abc import Callable

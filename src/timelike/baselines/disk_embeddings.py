@@ -17,17 +17,17 @@ from timelike.manifolds.flat import check_dim
 
 @struct
 class Disk(Energy):
-    """E(p, q) = d(x, y) − (r_p − r_q): p → q where the disk of p holds that of q.
+    """E(p, q) = d(x, y) − (r_p − r_q): p → q if the disk of p contains that of q.
 
-    A formal disk has a centre x and a radius r, any real number. With t = −r it is an event of ℝ × space,
-    r_p − r_q is Δt, and inclusion of disks is the causal order (the paper's appendix A), so the energy is a
-    function of the separation: d = √(s² + Δt²). The loss is theirs with margin γ = `margin`.
+    A formal disk has a centre x and a radius r, which may be any real number. With t = −r it is an event in
+    ℝ × space, r_p − r_q is Δt, and inclusion of disks is the causal order (the paper's appendix A), so the
+    energy is a function of the separation: d = √(s² + Δt²). The loss is theirs with margin γ = `margin`.
     """
 
     margin: Number = number(default=1.0, domain=POSITIVE)
 
     def misses(self, manifold: Manifold) -> str | None:
-        """A line of time and a space."""
+        """The product of a time axis and a space."""
         has = isinstance(manifold, Static) or manifold == Minkowski(manifold.dim)
         return None if has else "Minkowski space or Static(space)"
 
@@ -37,10 +37,10 @@ class Disk(Energy):
 
 
 def from_poincare(points: np.ndarray, aperture: float = 0.1) -> np.ndarray:
-    """Spherical disks to start from, where the entailment cones of a Poincaré embedding end at infinity.
+    """Initial spherical disks: the traces at infinity of the entailment cones of a Poincaré embedding.
 
-    The cone of a point with norm n in the ball is that of half-opening r = arcsin(½(n + 1/n) sin θ) − θ,
-    θ = arctan 2K, seen from the centre; K = `aperture`.
+    Seen from the centre, the cone of a point with norm n in the ball has the half-opening
+    r = arcsin(½(n + 1/n) sin θ) − θ, θ = arctan 2K, K = `aperture`.
     """
     table = np.asarray(points, np.float64)
     length = np.maximum(np.linalg.norm(table[:, 1:], axis=1), 1e-9)

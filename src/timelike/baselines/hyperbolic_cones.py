@@ -16,20 +16,20 @@ from timelike.manifolds.quadric import is_hyperbolic
 
 @struct
 class EntailmentCone(PointEnergy):
-    """E(p, q) = Ξ(p, q) − ψ(p): p → q where q lies in the cone of p, which opens outwards.
+    """E(p, q) = Ξ(p, q) − ψ(p): p → q if q lies in the cone of p, which opens outwards.
 
-    In the Poincaré ball ψ(p) = arcsin(K(1 − ‖p‖²)/‖p‖) is half the opening, with K = `aperture`, and Ξ(p, q)
-    the angle at p between the ray from the centre and the geodesic to q,
+    In the Poincaré ball, ψ(p) = arcsin(K(1 − ‖p‖²)/‖p‖) is the half-opening, with K = `aperture`, and Ξ(p, q)
+    is the angle at p between the ray from the centre and the geodesic to q,
 
         cos Ξ = (⟨p,q⟩(1 + ‖p‖²) − ‖p‖²(1 + ‖q‖²)) / (‖p‖ ‖p − q‖ √(1 + ‖p‖²‖q‖² − 2⟨p,q⟩)).
 
-    The loss is theirs with margin γ = `margin`. On the hyperboloid, with a, b = sinh ρ of the distances ρ
-    from the centre and h the chord between the two directions,
+    The loss is theirs with margin γ = `margin`. On the hyperboloid, where ρ is the distance from the centre,
+    a = sinh ρ_p, b = sinh ρ_q and h is the chord between the two directions,
 
         ψ = arcsin(2K/a),  Ξ = atan2(b h √(1 − h²/4), sinh(ρ_q − ρ_p) − ½h² cosh ρ_p b),
 
-    without the cancellation of the form in the ball. A point nearer to the centre than a = 2K, which they
-    push out, has a half-space for its cone (ψ = π/2).
+    without the cancellation of the formula in the ball. If a < 2K, the cone is a half-space (ψ = π/2); the
+    authors push these points outwards.
     """
 
     margin: Number = number(default=0.01, domain=POSITIVE)
@@ -50,10 +50,10 @@ class EntailmentCone(PointEnergy):
 
 
 def _direction(p: Point, norm: Scalar) -> Point:
-    """The unit vector from the centre to p; 0 for the centre itself."""
+    """The unit vector from the centre to p; 0 at the centre itself."""
     return p[1:] / jnp.where(norm > 0, norm, 1.0)
 
 
 def entailment_cones(dim: int) -> Model:
-    """Entailment cones in H^`dim`; start them from a Poincaré embedding, `train(…, start=rescaled(…))`."""
+    """Entailment cones in H^`dim`; start from a Poincaré embedding with `train(…, start=rescaled(…))`."""
     return Model(Hyperboloid(dim), EntailmentCone())

@@ -13,10 +13,10 @@ from timelike.manifolds import Euclidean, Flat
 
 @struct
 class Order(PointEnergy):
-    """E(p, q) = ‖max(0, p − q)‖² : p → q where every coordinate of q is at least that of p.
+    """E(p, q) = ‖max(0, p − q)‖²: p → q if every coordinate of q is at least that of p.
 
-    The loss is theirs with margin γ = `margin`. They keep coordinates ≥ 0, with the top of the order
-    at 0; here they are free, which moves the top.
+    The loss is theirs with margin γ = `margin`. The authors keep coordinates ≥ 0, with the top of the order
+    at 0; here coordinates are unconstrained, which moves the top.
     """
 
     margin: Number = number(default=1.0, domain=POSITIVE)

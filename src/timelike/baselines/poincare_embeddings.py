@@ -1,4 +1,4 @@
-"""Poincaré embeddings (Nickel & Kiela, NIPS 2017), with their is-a score."""
+"""Poincaré embeddings (Nickel & Kiela, NIPS 2017) with their is-a score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from timelike.manifolds.quadric import is_hyperbolic
 #: A trained embedding, as `timelike.train` returns it.
 Trained = TypeVar("Trained", bound=Any)
 
-#: Weights of the difference of norms in the is-a score that `directed` tries; theirs is 1000.
+#: Values of α in the is-a score that `directed` tries; the authors use 1000.
 ALPHAS = (0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 
 
@@ -31,10 +31,10 @@ ALPHAS = (0.0, 0.1, 0.3, 1.0, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1000.0)
 class Poincare(Likelihood):
     """F = σ((r − (1 + α(‖p‖ − ‖q‖)) d(p, q))/τ), with d in hyperbolic space and ‖·‖ in the Poincaré ball.
 
-    With `alpha` α = 0 this is the Fermi–Dirac probability by which they predict links: it knows no direction.
-    With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), in which the more general end p is
-    the one nearer to the centre. α is set after training, see `directed`. What is trained is the softmax of
-    −d over an edge and its non-edges. Points lie on the hyperboloid, the ball in other coordinates.
+    With `alpha` α = 0 this is the authors' Fermi–Dirac probability for link prediction, which has no
+    direction. With α > 0 it ranks by their is-a score −(1 + α(‖p‖ − ‖q‖)) d(p, q), where the more general
+    node p lies nearer to the centre. `directed` sets α after training. The training loss is the softmax of −d
+    over an edge and its negative samples. Points lie on the hyperboloid, the ball in other coordinates.
     """
 
     decays_in_time: ClassVar[bool] = False
@@ -59,18 +59,18 @@ class Poincare(Likelihood):
         return log_sigmoid(x), log_sigmoid(-x)
 
     def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
-        """−d, of edges and of non-edges."""
+        """−d, for edges and for negative samples."""
         distance = sqrt(separation.interval)
         return -distance, -distance
 
 
 def ball_norm(p: Point) -> Scalar:
-    """‖p‖ in the Poincaré ball, for p on the hyperboloid: |x|/(1 + x₀) = tanh of half the distance from 0."""
+    """‖p‖ in the Poincaré ball, for p on the hyperboloid: |x|/(1 + x₀), tanh of half the distance from 0."""
     return sqrt(square_sum(p, 1, p.shape[0])) / (1 + p[0])
 
 
 def rescaled(points: np.ndarray, factor: float) -> np.ndarray:
-    """Points of the hyperboloid, drawn to the centre: times `factor` < 1 in the Poincaré ball."""
+    """Move points of the hyperboloid towards the centre: multiply by `factor` < 1 in the Poincaré ball."""
     table = np.asarray(points, np.float64)
     ball = factor * table[:, 1:] / (1 + table[:, :1])
     square = np.sum(ball**2, axis=1, keepdims=True)
@@ -79,9 +79,9 @@ def rescaled(points: np.ndarray, factor: float) -> np.ndarray:
 
 
 def directed(embedding: Trained, valid: LabelledPairs, alphas: Sequence[float] = ALPHAS) -> Trained:
-    """A trained Poincaré embedding with the is-a score whose α gives the best F1 on validation pairs.
+    """A trained Poincaré embedding with the is-a score whose α gives the best F1 on the pairs `valid`.
 
-    τ grows with 1 + α, so that F does not round to 1 and ties what the score tells apart.
+    τ is multiplied by 1 + α; otherwise F would round to 1 and create ties.
     """
     tau, labels = embedding.model.likelihood.tau, np.asarray(valid.labels)
     best: tuple[float, Trained] | None = None
@@ -93,7 +93,7 @@ def directed(embedding: Trained, valid: LabelledPairs, alphas: Sequence[float] =
         if best is None or f1 > best[0]:
             best = (f1, candidate)
     if best is None:
-        raise ValueError("alphas is empty; there must be at least one")
+        raise ValueError("alphas is empty; it must have at least one value")
     return best[1]
 
 

@@ -1,4 +1,4 @@
-"""Shadow cones, umbral in the half-space (Yu, Liu, Tseng & De Sa, ICLR 2024)."""
+"""Shadow cones in their umbral half-space form (Yu, Liu, Tseng & De Sa, ICLR 2024)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from timelike.manifolds.quadric import is_hyperbolic
 
 @struct
 class UmbralCone(PointEnergy):
-    """E(p, q), the distance of q's ball from the shadow of p's: p → q where it lies in that shadow.
+    """E(p, q) is the distance of q's ball from the shadow of p's: p → q if q's ball lies in that shadow.
 
     Every node is a ball of hyperbolic radius ℓ = `ball`. Light falls straight down from infinity, so in the
     half-space {(x, y) : y > 0} the umbra of p is a vertical cylinder of Euclidean radius y_p sinh ℓ, and the
@@ -26,9 +26,9 @@ class UmbralCone(PointEnergy):
 
         E = arcsinh((|x_p − x_q| − y_p sinh ℓ)/y_q) + ℓ.
 
-    Where q is too high for the wall to be the nearest part of the shadow, (|x_p − x_q| − y_p sinh ℓ)² + y_q²
-    > (y_p cosh ℓ)², E is the distance from p to q. What is trained is the softmax of −[E]₊ of an edge and
-    [γ − E]₊ of its non-edges, γ = `margin`. Points lie on the hyperboloid, with y = 1/(x₀ − x₁) and
+    If q is too high for the wall to be the nearest part of the shadow, (|x_p − x_q| − y_p sinh ℓ)² + y_q²
+    > (y_p cosh ℓ)², E is the distance from p to q. The training loss is the softmax of −[E]₊ of an edge and
+    [γ − E]₊ of its negative samples, γ = `margin`. Points lie on the hyperboloid, with y = 1/(x₀ − x₁) and
     x = (x₂, …)·y.
     """
 
@@ -40,10 +40,10 @@ class UmbralCone(PointEnergy):
     def misses(self, manifold: Manifold) -> str | None:
         """Hyperbolic space of two or more dimensions."""
         suits = is_hyperbolic(manifold) and manifold.dim > 1
-        return None if suits else "a Hyperboloid of two dimensions or more"
+        return None if suits else "a Hyperboloid of dimension 2 or more"
 
     def between(self, p: Point, q: Point) -> Scalar:
-        """The distance from the wall, or from p."""
+        """E: the distance from the wall, or from p."""
         (high, across), (low, there) = half_space(p), half_space(q)
         square = jnp.sum((across - there) ** 2)
         wall = sqrt(square) - high * jnp.sinh(self.ball)
@@ -53,9 +53,9 @@ class UmbralCone(PointEnergy):
 
 
 def half_space(p: Point) -> tuple[Scalar, Point]:
-    """Height y and place x in the half-space of a point of the hyperboloid.
+    """Half-space coordinates of a point of the hyperboloid: height y and position x.
 
-    Where x₁ > 0, x₀ − x₁ = (1 + Σᵢ₌₂ xᵢ²)/(x₀ + x₁), which does not cancel.
+    For x₁ > 0, x₀ − x₁ is computed as (1 + Σᵢ₌₂ xᵢ²)/(x₀ + x₁), which does not cancel.
     """
     beside, ahead = 1 + square_sum(p, 2, p.shape[0]), p[1] > 0
     depth = jnp.where(ahead, beside / jnp.where(ahead, p[0] + p[1], 1.0), p[0] - p[1])

@@ -1,7 +1,7 @@
-"""The mathematics that everything stands on: what a manifold, a likelihood and a model are.
+"""The mathematical foundation: the interfaces of manifolds, likelihoods and models.
 
-Safe scalar functions, reductions that XLA compiles well, random numbers computed from a hash, and `struct`,
-the frozen classes that manifolds and likelihoods are made of. May import: _util.
+It also holds the safe scalar functions, reductions that XLA compiles well, hash-based random numbers, and
+`struct`, the frozen dataclasses that manifolds and likelihoods are built from. May import: _util.
 """
 
 from timelike.core.likelihood import Likelihood

@@ -1,4 +1,4 @@
-"""Random numbers that are computed, not stored: draws from a hash, and a permutation without a table."""
+"""Random numbers computed on demand: draws from a hash, and a permutation without a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
-#: Rounds of the Feistel network behind `Shuffle`; four make a pseudo-random permutation.
+#: Rounds of the Feistel network in `Shuffle`; four give a pseudo-random permutation.
 ROUNDS = 4
 
 Nodes = Int[Array, "*shape"]
@@ -22,34 +22,34 @@ def at(array: Array, index: Nodes) -> Array:
 
 
 def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
-    """Random whole numbers in [0, bound), one word of bits each (bias below bound / 2³²).
+    """Random integers in [0, bound), each from one 32-bit word (bias below bound / 2³²).
 
-    The words are a counter scrambled twice by an integer hash, with one half of the key before
-    each time: good enough to draw nodes with, and a tenth of the price of `jax.random.bits`.
+    The words are a counter scrambled twice by an integer hash, with one half of the key added before each
+    pass: good enough to draw nodes, at a tenth of the cost of `jax.random.bits`.
     """
     return below_at(key, jnp.arange(math.prod(shape), dtype=jnp.uint32), bound).reshape(shape)
 
 
 def below_at(key: Key[Array, ""], counter: Nodes, bound: int) -> Nodes:
-    """Those of the numbers that `below` draws with these places in its shape."""
+    """The numbers that `below` draws at the flat positions `counter`."""
     first, *_, second = jax.random.key_data(key)
     words = scramble(scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)
     return (words % jnp.uint32(bound)).astype(jnp.int32)
 
 
 def scramble(x: Nodes) -> Nodes:
-    """A permutation of the 32-bit words in which every bit depends on every bit ("lowbias32")."""
+    """A permutation of 32-bit words whose output bits depend on every input bit ("lowbias32")."""
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         x = (x ^ (x >> shift)) * jnp.uint32(factor)
     return x ^ (x >> 16)
 
 
 class Shuffle(NamedTuple):
-    """A pseudo-random permutation of `rows`·`columns` positions that is computed, not stored.
+    """A pseudo-random permutation of `rows`·`columns` positions, computed on demand.
 
-    A Feistel network on the grid (row, column): each round shifts the column by a random function
-    of the row and the row by one of the column. One pass costs a few nanoseconds per number where
-    a sort on the device costs hundreds.
+    A Feistel network on the grid (row, column): each round shifts the column by a random function of the row
+    and the row by a random function of the column. It costs a few nanoseconds per number; sorting on the
+    device costs hundreds.
     """
 
     by_row: Int[Array, "rounds rows"]
@@ -57,25 +57,25 @@ class Shuffle(NamedTuple):
 
     @classmethod
     def draw(cls, key: Key[Array, ""], count: int) -> Shuffle:
-        """A fresh permutation of at least `count` positions, on a grid that has few more."""
+        """A new permutation of at least `count` positions, on a grid with few more."""
         rows, columns = cls.grid(count)
         first, second = jax.random.split(key)
         return cls(below(first, (ROUNDS, rows), columns), below(second, (ROUNDS, columns), rows))
 
     @staticmethod
     def grid(count: int) -> tuple[int, int]:
-        """Rows and columns for `count` positions."""
+        """Rows and columns of the grid for `count` positions."""
         root = max(1, int(np.sqrt(count)))
         rows = min(range(root, root // 2, -1), key=lambda n: -count % n)
         return rows, -(-count // rows)
 
     @property
     def size(self) -> int:
-        """How many positions are permuted."""
+        """Number of permuted positions."""
         return self.by_row.shape[1] * self.by_column.shape[1]
 
     def __call__(self, position: Int[Array, "*shape"]) -> Int[Array, "*shape"]:
-        """Where each position goes; positions past `size` stay past it."""
+        """The image of each position; positions past `size` stay past it."""
         rows, columns = self.by_row.shape[1], self.by_column.shape[1]
         inside = jnp.minimum(position, self.size - 1)
         row, column = inside // columns, inside % columns

@@ -1,4 +1,4 @@
-"""What a likelihood is: the probability of an edge p → q as a function of a `Separation`, in log space."""
+"""The interface of likelihoods: the probability of an edge p → q as a function of a `Separation`."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ LogProb = Float[Array, "images"]
 class Likelihood(abc.ABC):
     """The probability of a directed edge as a function of s² and Δt.
 
-    `decays_in_time` says whether the sum over images of a circle of time (eq. 21) converges. Where
-    it does not, `Model` looks at the nearest image alone. One that is `contrastive` is trained by a
-    softmax of `logits` over an edge and its non-edges, instead of pair by pair.
+    `decays_in_time` states whether the sum over the images of a circle of time (eq. 21) converges. If it
+    does not, `Model` uses only the nearest image. A `contrastive` likelihood is trained by a softmax of
+    `logits` over an edge and its negative samples instead of pair by pair.
     """
 
     decays_in_time: ClassVar[bool]
     contrastive: ClassVar[bool] = False
-    #: F in terms of what `factors` lists.
+    #: F in terms of the `factors`.
     formula: ClassVar[str] = "F"
 
     def misses(self, manifold: Manifold) -> str | None:
-        """What the likelihood needs where this manifold is not that; None: it will do."""
+        """The kind of manifold that this likelihood requires, if `manifold` is a different one; else None."""
         return None
 
     def separation(self, manifold: Manifold, p: Point, q: Point) -> Separation:
-        """What the likelihood sees of two points: their separation. Some baselines look at the points."""
+        """The separation of two points; some baselines override this to use the points themselves."""
         return manifold.separation(p, q)
 
     @abc.abstractmethod
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
-        """log F and log(1 − F), the latter without cancellation, for every image."""
+        """log F and log(1 − F) for every image, the latter without cancellation."""
 
     def factors(self, separation: Separation) -> dict[str, LogProb]:
-        """The logarithms of what `formula` is made of, for every image: why F is what it is."""
+        """The logarithm of each factor in `formula`, for every image: an explanation of F."""
         return {"F": self.log_prob(separation)}
 
     def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
-        """What the softmax of a contrastive likelihood is taken of: of the pair as an edge, as a non-edge."""
+        """Softmax logits of a contrastive likelihood: of the pair as an edge and as a negative sample."""
         raise NotImplementedError
 
     def log_prob(self, separation: Separation) -> LogProb:

@@ -1,4 +1,4 @@
-"""What a manifold is: maths on one point or one pair of points; callers `vmap`."""
+"""The interface of manifolds: maths on one point or one pair of points; callers `vmap`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Tangent = Float[Array, "ambient"]
 Covector = Float[Array, "ambient"]
 Scalar = Float[Array, ""]
 
-#: How far off its surface a float32 point may lie, relative to its squared size.
+#: Largest allowed distance of a float32 point from its surface, relative to its squared size.
 ON_SURFACE = 1e-4
 
 
 class Separation(NamedTuple):
-    """All that a likelihood may see of an ordered pair of points (p, q).
+    """Everything that a likelihood may see of an ordered pair of points (p, q).
 
-    `interval` is the squared geodesic distance s²: negative for timelike pairs, positive for
-    spacelike ones. `time` is Δt, positive when q lies in the future of p. The trailing axis runs
-    over the *images* of q, nearest in the middle: 1 for ordinary spaces, 2m + 1 on a circle of
-    time. `interval` has length 1 where all images share it.
+    `interval` is the squared geodesic distance s²: negative for timelike pairs, positive for spacelike ones.
+    `time` is Δt, positive if q lies in the future of p. The trailing axis runs over the *images* of q, the
+    nearest in the middle: 1 in ordinary spaces, 2m + 1 on a circle of time. `interval` has length 1 if all
+    images share it.
     """
 
     interval: Float[Array, "shared_images"]
@@ -41,7 +41,7 @@ class Separation(NamedTuple):
 
     @property
     def one_by_one(self) -> list[Separation]:
-        """A separation for each image."""
+        """One separation per image."""
         shared = self.interval.shape[0] == 1
         places = [slice(i, i + 1) for i in range(self.time.shape[0])]
         return [Separation(self.interval if shared else self.interval[i], self.time[i]) for i in places]
@@ -50,8 +50,8 @@ class Separation(NamedTuple):
 class Manifold(abc.ABC):
     """A spacetime, or a Riemannian space with a designated time coordinate.
 
-    Every method takes one point (or one pair) as a vector of `ambient_dim` coordinates. `dim`
-    counts the manifold's own dimensions, time included. Notation: p, q points; v tangent vector.
+    Every method takes one point (or one pair), each a vector of `ambient_dim` coordinates. `dim` is the
+    dimension of the manifold, time included. Notation: p, q points; v tangent vector.
     """
 
     @property
@@ -62,16 +62,16 @@ class Manifold(abc.ABC):
     @property
     @abc.abstractmethod
     def ambient_dim(self) -> int:
-        """How many coordinates a point has: `dim`, or `dim + 1` on a quadric."""
+        """Number of coordinates of a point: `dim`, or `dim + 1` on a quadric."""
 
     @property
     @abc.abstractmethod
     def signature(self) -> tuple[int, int]:
-        """How many directions of a tangent space are timelike and how many spacelike."""
+        """Numbers of timelike and of spacelike directions in a tangent space."""
 
     @abc.abstractmethod
     def origin(self) -> Point:
-        """The point around which embeddings start."""
+        """The point around which embeddings are initialised."""
 
     @abc.abstractmethod
     def inner(self, p: Point, u: Tangent, v: Tangent) -> Scalar:
@@ -83,7 +83,7 @@ class Manifold(abc.ABC):
 
     @abc.abstractmethod
     def gradient(self, p: Point, covector: Covector) -> Tangent:
-        """A tangent vector ζ with df·ζ ≥ 0 for the covector df, so that −ζ never goes uphill.
+        """A tangent vector ζ with df·ζ ≥ 0 for the covector df, so that −ζ never points uphill.
 
         Riemannian spaces: g⁻¹df (eq. 1). Diagonal metrics: the Wick rotation of it. Indefinite
         quadrics: the double projection (eq. 11).
@@ -94,28 +94,28 @@ class Manifold(abc.ABC):
         """The point reached from p after unit time along the geodesic with velocity v."""
 
     def step(self, p: Point, v: Tangent) -> Point:
-        """`exp` of a v no longer than 1 in the Euclidean norm, where that can be had for less."""
+        """`exp` for v of Euclidean norm at most 1; a manifold may override it with a cheaper formula."""
         return self.exp(p, v)
 
     @abc.abstractmethod
     def log(self, p: Point, q: Point) -> Tangent:
-        """The velocity at p of the geodesic that reaches q after unit time; NaN where none exists."""
+        """The velocity at p of the geodesic that reaches q after unit time; NaN if there is none."""
 
     @abc.abstractmethod
     def project(self, p: Point) -> Point:
-        """The point of the manifold that a drifted p stands for."""
+        """Map a point that has drifted off the manifold back onto it."""
 
     @abc.abstractmethod
     def to_tangent(self, p: Point, v: Float[Array, "ambient"]) -> Tangent:
-        """The part of an ambient vector that is tangent at p (eq. 10)."""
+        """The component of an ambient vector that is tangent at p (eq. 10)."""
 
     @abc.abstractmethod
     def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
-        """A tangent vector at p carried to q, parallel along their geodesic where there is one."""
+        """Transport a tangent vector from p to q, parallel along their geodesic if there is one."""
 
     @abc.abstractmethod
     def residual(self, p: Point) -> Scalar:
-        """How far p lies off the manifold, relative to its squared size; 0 in flat spaces."""
+        """Distance of p from the manifold, relative to its squared size; 0 in flat spaces."""
 
     @abc.abstractmethod
     def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
@@ -130,13 +130,13 @@ class Manifold(abc.ABC):
         return self.exp(p, t * self.log(p, q))
 
     def init(self, key: Key[Array, ""], scale: Scalar | float = 0.01) -> Point:
-        """A random point in a small patch around the origin: ±`scale` along every direction."""
+        """A random point near the origin: within ±`scale` along every direction."""
         dtype = jnp.result_type(self.origin(), jnp.asarray(scale))
         noise = jax.random.uniform(key, (self.dim,), dtype, -1.0, 1.0)
         return self.exp(self.origin().astype(dtype), self.from_tangent_coordinates(scale * noise))
 
     def check_points(self, points: np.ndarray | Array, argument: str = "points") -> None:
-        """Raise a `ValueError` that names the first row of a table which is no point of this manifold."""
+        """Raise a `ValueError` that names the first row of a table that is not a point of this manifold."""
         table = np.asarray(points)
         if not jnp.issubdtype(table.dtype, jnp.floating):
             raise TypeError(f"{argument} has dtype {table.dtype}; it must be a table of floats")
@@ -149,7 +149,7 @@ class Manifold(abc.ABC):
         if bad.size:
             raise ValueError(
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
-                f"({bad.size} such row(s))"
+                f"(bad rows: {bad.size})"
             )
         off = np.asarray(_residuals(self, table))
         bad = np.flatnonzero(~(off <= ON_SURFACE))
@@ -157,11 +157,11 @@ class Manifold(abc.ABC):
             raise ValueError(
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}, off the surface of {show(self)} by "
                 f"{off[bad[0]]:.3g}; at most {ON_SURFACE:g} of its squared size is allowed "
-                f"({bad.size} such row(s)); use `project` first"
+                f"(bad rows: {bad.size}); use `project` first"
             )
 
     def _check_shapes(self, **vectors: Array) -> None:
-        """Each argument must be one vector of `ambient_dim` coordinates (costs nothing under `jit`)."""
+        """Check that each argument is one vector of `ambient_dim` coordinates (free under `jit`)."""
         for name, vector in vectors.items():
             shape = jnp.shape(vector)
             if shape != (self.ambient_dim,):
@@ -177,11 +177,11 @@ def _residuals(manifold: Manifold, points: Float[Array, "points ambient"]) -> Fl
 
 
 class Stationary(Manifold):
-    """A manifold with a time translation, around which a `Cylinder` can be rolled."""
+    """A manifold with a time translation, which a `Cylinder` can make periodic."""
 
     @abc.abstractmethod
     def separation_at(self, p: Point, q: Point, shifts: Float[Array, "images"]) -> Separation:
-        """The separation of p from the images of q moved in time by each of `shifts`."""
+        """The separation of p from the images of q, which are q moved in time by each of `shifts`."""
 
     @abc.abstractmethod
     def translate(self, p: Point, shift: Scalar) -> Point:

@@ -1,4 +1,4 @@
-"""A model is a manifold and a likelihood: the log-probability of an edge between two points."""
+"""A model combines a manifold and a likelihood: the log-probability of an edge between two points."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from timelike.core.struct import Number, child, number, static, struct
 class Model:
     """log F̃(p, q) = log Σₙ F(p, q⁽ⁿ⁾), the wrapped likelihood of eq. 21 on any manifold.
 
-    The sum runs over the images of q that the manifold lists. It can pass 1 (the paper scales it
-    with k); then the probability is taken as 1: `log_prob` is min(log F̃, 0), and `log_prob_not`
-    continues log(1 − F̃) along its tangent (`numerics.log1mexp`), finite and still pushing unlinked
-    pairs apart. `saturated` tells such pairs, so that they can be counted.
+    The sum runs over the images of q that the manifold lists. It can exceed 1 (the paper scales it with k);
+    the probability is then capped at 1: `log_prob` is min(log F̃, 0), and `log_prob_not` continues log(1 − F̃)
+    along its tangent (`numerics.log1mexp`), which is finite and still pushes unlinked pairs apart.
+    `saturated` identifies these pairs.
 
-    For likelihoods whose sum does not converge (`decays_in_time` false) only the nearest image counts.
+    If the sum of a likelihood does not converge (`decays_in_time` is false), only the nearest image counts.
     """
 
     manifold: Manifold = child(Manifold, "a Manifold, such as manifolds.Minkowski(10)")
@@ -43,15 +43,15 @@ class Model:
         return self.log_probs(p, q)[1]
 
     def log_probs(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
-        """(`log_prob`, `log_prob_not`), sharing the work."""
+        """(`log_prob`, `log_prob_not`), computed together."""
         return self.from_separation(self.separation(p, q))
 
     def separation(self, p: Point, q: Point) -> Separation:
-        """What the likelihood sees of the pair."""
+        """The separation that the likelihood sees."""
         return self.likelihood.separation(self.manifold, p, q)
 
     def from_separation(self, separation: Separation) -> tuple[Scalar, Scalar]:
-        """(`log_prob`, `log_prob_not`) of a pair of which only the separation is known."""
+        """(`log_prob`, `log_prob_not`) from the separation of a pair."""
         if not self.likelihood.decays_in_time:
             separation = separation.nearest
         if separation.time.shape[-1] == 1:
@@ -62,7 +62,7 @@ class Model:
         return jnp.where(log_prob > 0, 0.0, log_prob), log_prob_not
 
     def _over_images(self, separation: Separation) -> Scalar:
-        """log Σₙ F. Written out where the images share the interval; else XLA would compile without end."""
+        """log Σₙ F. Terms are written out if the images share the interval; else XLA compiles forever."""
         if separation.interval.shape[-1] > 1:
             return log_sum_exp(self.likelihood.log_prob(separation))
         return log_sum_exp_of([self.likelihood.log_prob(image)[0] for image in separation.one_by_one])
@@ -72,17 +72,17 @@ class Model:
         return jnp.exp(self.log_prob(p, q))
 
     def saturated(self, p: Point, q: Point) -> Bool[Array, ""]:
-        """Whether the wrapped sum reaches or passes 1 (or rounds to it), where it is cut off."""
+        """Whether the wrapped sum reaches 1 (or rounds to it), where the probability is capped."""
         return self.log_prob(p, q) >= 0
 
 
 @struct
 class MeanModel:
-    """log F̄(p, q) with logit F̄ = (1/M) Σₘ g(logit F̃(pₘ, qₘ)): the mean log-odds of M members of a model.
+    """log F̄(p, q) with logit F̄ = (1/M) Σₘ g(logit F̃(pₘ, qₘ)): the mean log-odds of M ensemble members.
 
-    M = `members`. A node's point is its point in every member, one after the other. Below the `knee` κ the
-    log-odds grow with the logarithm of their distance, g(x) = κ − log(1 + κ − x), as in `Calibration`:
-    one member that is very sure does not decide alone.
+    M = `members`. The point of a node concatenates its points in all members. Below the `knee` κ the
+    log-odds fall only logarithmically, g(x) = κ − log(1 + κ − x), as in `Calibration`, so that one very
+    confident member cannot decide alone.
     """
 
     model: Model = child(Model)
@@ -106,5 +106,5 @@ class MeanModel:
 __all__ = ["MeanModel", "Model"]
 
 
-#: What pairs are ranked by; a `MeanModel` has all members' coordinates of a node in its point.
+#: A model that ranks pairs.
 Ranker: TypeAlias = Model | MeanModel

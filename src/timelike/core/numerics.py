@@ -1,7 +1,7 @@
 """Safe scalar functions: every series, floor, clip and epsilon of the package lives here.
 
-All functions act elementwise, keep the dtype of their argument and have finite derivatives
-everywhere (of second order where the tests need Hessians).
+All functions act elementwise, keep the dtype of their argument and have finite derivatives everywhere
+(including second derivatives where tests use Hessians).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from timelike.core.reductions import once
 
 Scalar = Float[Array, "*shape"]
 
-#: `log1mexp` is exact while 1 − F ≥ SATURATION and follows its tangent beyond: a wrapped
-#: probability can pass 1, where log(1 − F) does not exist. The tangent keeps pushing such a
-#: pair apart with the bounded slope 1 − 1/SATURATION, where a clip would leave it stuck.
+#: `log1mexp` is exact while 1 − F ≥ SATURATION and follows its tangent beyond: a wrapped probability can
+#: exceed 1, where log(1 − F) does not exist. The tangent keeps pushing the pair apart with the bounded slope
+#: 1 − 1/SATURATION; a clip would leave it stuck.
 SATURATION = 1e-3
 
-#: Below this |argument| a quotient such as θ/sin θ is taken from its Taylor series. With eight
-#: terms the first one dropped is below 1e-16.
+#: Below this |argument| a quotient such as θ/sin θ is computed from its Taylor series. With eight terms, the
+#: first omitted one is below 1e-16.
 SERIES = 1e-2
 
 
@@ -42,16 +42,16 @@ def _log_sigmoid_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 
 @jax.custom_jvp
 def log_sigmoids(*xs: Array) -> Array:
-    """Σ log σ(xᵢ), with one logarithm for all: Σ min(xᵢ, 0) − log Π(1 + e^(−|xᵢ|)); slopes σ(−xᵢ).
+    """Σ log σ(xᵢ) with a single logarithm: Σ min(xᵢ, 0) − log Π(1 + e^(−|xᵢ|)); slopes σ(−xᵢ).
 
-    Accurate to ε·(1 + |Σ|): where a sum close to 0 needs all its digits, add up `log_sigmoid`.
+    Accurate to ε·(1 + |Σ|). If a sum close to 0 needs all its digits, add up `log_sigmoid` instead.
     """
     return sum(jnp.minimum(x, 0) for x in xs) - jnp.log(_product(_decays(xs)))
 
 
 @log_sigmoids.defjvp
 def _log_sigmoids_jvp(xs, dxs):  # type: ignore[no-untyped-def]
-    # σ(−x) = e^(−x)/(1 + e^(−x)) over a common denominator: one division for all.
+    # σ(−x) = e^(−x)/(1 + e^(−x)) over a common denominator: a single division.
     decays = _decays(xs)
     slope = 0.0
     for i, (x, dx) in enumerate(zip(xs, dxs, strict=True)):
@@ -65,7 +65,7 @@ def _decays(xs: tuple[Array, ...]) -> list[Array]:
 
 @jax.custom_jvp
 def _decay(x: Array) -> Array:
-    """e^(−|x|), with the slope from the left at 0: that is the branch which the slopes above take there."""
+    """e^(−|x|), with the left-hand slope at 0: the branch that the slopes above take there."""
     return jnp.exp(-jnp.abs(x))
 
 
@@ -87,21 +87,21 @@ def log_sum_exp(x: Float[Array, "*shape images"]) -> Scalar:
 
 
 def log_sum_exp_of(xs: Sequence[Scalar]) -> Scalar:
-    """The same of numbers that are in no axis, written out: XLA then shares and vectorises more.
+    """log Σ eˣ over a sequence, written out term by term: XLA then shares and vectorises more.
 
-    But where little is shared it computes each of them again for every other, and compiles without end.
+    If the terms share little, XLA recomputes each one for every other and compiles forever.
     """
     top = jax.lax.stop_gradient(reduce(jnp.maximum, xs))
     return _log_of_sum(top, reduce(jnp.add, [jnp.exp(x - top) for x in xs]))
 
 
 def _log_of_sum(top: Scalar, whole: Scalar) -> Scalar:
-    # The sum is ≥ 1, unless x is computed twice, with other roundings: from 10⁹ on, x − top may then be −128.
+    # The sum is ≥ 1, unless XLA computes x twice with different rounding: from 10⁹ on, x − top may be −128.
     return top + jnp.log(jnp.where(whole < 0.5, 1.0, whole))
 
 
 def softplus(x: Scalar) -> Scalar:
-    """log(1 + eˣ) > 0: where it would underflow to 0, the smallest normal number instead."""
+    """log(1 + eˣ) > 0; the smallest normal number where it would underflow to 0."""
     return jnp.maximum(-log_sigmoid(-x), jnp.finfo(jnp.result_type(x)).tiny)
 
 
@@ -111,17 +111,17 @@ def inverse_softplus(y: Scalar) -> Scalar:
 
 
 def logit(p: Scalar) -> Scalar:
-    """The x with σ(x) = p, for 0 ≤ p ≤ 1; p is kept 10⁻⁶ from both ends, from where x can come back."""
+    """The x with σ(x) = p, for 0 ≤ p ≤ 1; p is clipped to 10⁻⁶ from both ends, so that x can move back."""
     return jax.scipy.special.logit(jnp.clip(p, 1e-6, 1 - 1e-6))
 
 
 @jax.custom_jvp
 def log1mexp(x: Scalar) -> Scalar:
-    """log(1 − eˣ), the log-probability of "no edge" when x is that of "edge".
+    """log(1 − eˣ), the log-probability of "no edge" if x is that of "edge".
 
-    Exact for eˣ ≤ 1 − `SATURATION`; beyond, and for x > 0 where the logarithm does not exist,
-    the tangent line at eˣ = 1 − `SATURATION`. Always finite, decreasing and differentiable. The
-    knee also bounds what 1 − eˣ can lose to cancellation: a relative error of ε/`SATURATION`.
+    Exact for eˣ ≤ 1 − `SATURATION`. Beyond this knee, and for x > 0 where the logarithm does not exist, it is
+    the tangent line at the knee. Always finite, decreasing and differentiable. The knee also bounds the
+    cancellation in 1 − eˣ to a relative error of ε/`SATURATION`.
     """
     safe = _before_knee(x)
     return jnp.log1p(-jnp.exp(safe)) - (1 / SATURATION - 1) * (x - safe)
@@ -129,7 +129,7 @@ def log1mexp(x: Scalar) -> Scalar:
 
 @log1mexp.defjvp
 def _log1mexp_jvp(primals, tangents):  # type: ignore[no-untyped-def]
-    # Through the sum above the slope would be 999 − 999 − eˣ: nothing left of a small eˣ.
+    # Differentiating the sum above would give 999 − 999 − eˣ, which loses a small eˣ.
     prob = jnp.exp(_before_knee(primals[0]))
     return log1mexp(*primals), prob / (prob - 1) * tangents[0]
 
@@ -146,10 +146,10 @@ def sqrt(x: Scalar) -> Scalar:
 
 @jax.custom_jvp
 def atan2(y: Scalar, x: Scalar) -> Scalar:
-    """The angle of (x, y): 0 at the origin, and derivative 0 where x² + y² is 0 or underflows to it.
+    """The angle of (x, y): 0 at the origin, with derivative 0 where x² + y² is 0 or underflows to 0.
 
-    In terms of products alone, so that it vectorises: the angle from the nearest multiple of π/4 by
-    its series, then unfolded over the octants. A library call takes several times as long.
+    It uses products alone, so that it vectorises: the series of the angle from the nearest multiple of π/4,
+    unfolded over the octants. A library call takes several times as long.
     """
     a, b = jnp.abs(x), jnp.abs(y)
     short, long = jnp.minimum(a, b), jnp.maximum(a, b)
@@ -174,9 +174,9 @@ def _atan2_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 def difference(a: Float[Array, "*#shape"], b: Float[Array, "*#shape"]) -> Float[Array, "..."]:
     """a − b for squares a, b ≥ 0, as (√a − √b)(√a + √b); the derivative is da − db.
 
-    With a = |Δx|² and b = Δt² this is the interval. Where √a and √b are exact (one space
-    dimension) no digit is lost on the light cone; otherwise the rounding of a itself remains, an
-    absolute error of about ε·|Δx|², which no formula in working precision can remove.
+    With a = |Δx|² and b = Δt² this is the interval. If √a and √b are exact (one space dimension), no digit
+    is lost on the light cone. Otherwise the rounding of a remains, an absolute error of about ε·|Δx|² that no
+    formula in working precision can remove.
     """
     root_a, root_b = jnp.sqrt(a), jnp.sqrt(b)
     return (root_a - root_b) * (root_a + root_b)
@@ -188,7 +188,7 @@ def _difference_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 
 
 def wrap(x: Scalar, period: Scalar | float) -> Scalar:
-    """The representative of x modulo `period` nearest to 0, in [−period/2, period/2]."""
+    """x modulo `period`, in [−period/2, period/2]."""
     return x - period * jax.lax.stop_gradient(jnp.round(x / period))
 
 
@@ -203,7 +203,7 @@ def _arc(u: Scalar, w: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
 
 
 def _minus_tiny(u: Scalar) -> float:
-    """Above this u, 1 + u is the cosine of no angle but 0."""
+    """Above this u < 0, 1 + u is the cosine of 0 only."""
     return -float(jnp.finfo(jnp.result_type(u)).tiny)
 
 
@@ -211,10 +211,9 @@ def _minus_tiny(u: Scalar) -> float:
 def squared_arc(u: Scalar, w: Scalar) -> Scalar:
     """A(z) with z = 1 + u = w − 1: arccosh²z for z ≥ 1, −arccos²z for |z| < 1, −π² for z ≤ −1.
 
-    One analytic function through z = 1 (A = 2u − u²/3 + …): the squared distance on every
-    quadric, up to sign. The caller gives u = z − 1 and w = z + 1 separately, each computed without
-    cancellation, so that the angle 2·atan2(√−u, √w) is accurate at both ends. The derivative
-    is taken along u alone (on the surface dw = du).
+    A is analytic at z = 1 (A = 2u − u²/3 + …): the squared distance on every quadric, up to sign. The caller
+    passes u = z − 1 and w = z + 1 separately, each computed without cancellation, so that the angle
+    2·atan2(√−u, √w) is accurate at both ends. The derivative is taken along u alone (on the surface dw = du).
     """
     eta, _, theta, _ = _arc(u, w)
     return jnp.where(u > 0, eta**2, jnp.where(u > _minus_tiny(u), 0.0, -(theta**2)))
@@ -229,8 +228,8 @@ def _squared_arc_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 def squared_arc_slope(u: Scalar, w: Scalar) -> Scalar:
     """A′(z) = 2η/sinh η (z > 1) or 2θ/sin θ (|z| < 1), and 0 for z ≤ −1, where A is constant.
 
-    Near z = 1 the series aₙ = −n/(2n+1)·aₙ₋₁, a₀ = 2. The slope diverges like 2π/√(2w) as
-    z → −1 (the antipode); w is floored at the machine epsilon, which caps it.
+    Near z = 1 it is the series aₙ = −n/(2n+1)·aₙ₋₁, a₀ = 2. The slope diverges like 2π/√(2w) as z → −1 (the
+    antipode); flooring w at the machine epsilon caps it.
     """
     near = jnp.abs(u) < SERIES
     eta, sinh, theta, sine = _arc(u, w)
@@ -243,7 +242,7 @@ def squared_arc_slope(u: Scalar, w: Scalar) -> Scalar:
 def cos_sqrt(w: Scalar, *, short: bool = False) -> Scalar:
     """cos √w for w ≥ 0 and cosh √−w for w < 0: one analytic function, 1 − w/2 + w²/24 − …
 
-    The series serves |w| ≤ 1; if all w are so `short`, it is all that is computed.
+    The series is used for |w| < 1; with `short`, the caller promises |w| ≤ 1 and only the series is computed.
     """
     if short:
         return _horner(w, _COS_SERIES, 1.0)
@@ -274,13 +273,13 @@ def _series(first: float, ratio, count: int) -> tuple[float, ...]:  # type: igno
 
 _SLOPE_SERIES = _series(2.0, lambda n: -n / (2 * n + 1), 8)
 _COS_SERIES = _series(1.0, lambda n: -1 / ((2 * n - 1) * (2 * n)), 10)
-#: atan(√t)/√t, for t ≤ tan²(π/8): the first term dropped is below 1e-16.
+#: atan(√t)/√t, for t ≤ tan²(π/8): the first omitted term is below 1e-16.
 _ATAN_SERIES = tuple((-1) ** n / (2 * n + 1) for n in range(20))
 _SINC_SERIES = _series(1.0, lambda n: -1 / ((2 * n) * (2 * n + 1)), 10)
 
 
 def _horner(x: Scalar, coefficients: tuple[float, ...], within: float) -> Scalar:
-    """Σ cₙxⁿ for |x| ≤ `within`, without the last terms that are too small for the precision of x."""
+    """Σ cₙxⁿ for |x| ≤ `within`, without trailing terms below the precision of x."""
     least = jnp.finfo(jnp.result_type(x)).eps * abs(coefficients[0]) / 4
     kept = [c for n, c in enumerate(coefficients) if abs(c) * within**n > least]
     total = jnp.full_like(x, kept[-1])

@@ -1,4 +1,4 @@
-"""Sums over coordinates, and numbers that belong to a pair, so that XLA makes fast loops of them on a CPU."""
+"""Sums over coordinates and per-pair numbers, written so that XLA compiles fast CPU loops."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from jaxtyping import Array, Float
 
 Scalar = Float[Array, "*shape"]
 
-#: A few vector registers of numbers.
+#: Numbers in a strip: a few vector registers.
 STRIP = 32
 
 
 def once(x: Scalar) -> Scalar:
-    """x itself (x finite), computed once.
+    """x itself (x finite), computed only once.
 
-    On a CPU, XLA likes to fuse a number that belongs to a pair into the loop over the pair's
-    coordinates, and then computes its cosines and series again for every coordinate. It never fuses
-    a division that way, so x is divided by a 1 that XLA does not see through. (It drops
-    `optimization_barrier` before it fuses.)
+    On a CPU, XLA tends to fuse a per-pair number into the loop over coordinates and then recomputes its
+    cosines and series for every coordinate. It never fuses a division this way, so x is divided by a 1 that
+    XLA cannot simplify. (XLA drops `optimization_barrier` before fusion.)
     """
     return jax.lax.platform_dependent(x, cpu=lambda y: y / (1 + 0 * y), default=lambda y: y)
 
@@ -30,8 +29,8 @@ def once(x: Scalar) -> Scalar:
 def total(x: Float[Array, "*shape n"]) -> Scalar:
     """Σ xᵢ over the last axis.
 
-    On a CPU, XLA adds up a long row number by number. Here it is cut into strips that are added side
-    by side, as vectors, and only what is left in the strip number by number: four times as fast.
+    On a CPU, XLA adds up a long row one number at a time. This function cuts the row into strips, adds them
+    as vectors and sums only the final strip number by number, which is four times as fast.
     """
     if x.shape[-1] < STRIP:
         return jnp.sum(x, axis=-1)
@@ -44,7 +43,7 @@ def _total_jvp(primals, tangents):  # type: ignore[no-untyped-def]
 
 
 def _total_in_strips(x: Float[Array, "*shape n"]) -> Scalar:
-    """The last strip is whole, too: it begins before the one before it ends, and is 0 as far as that."""
+    """The last strip has full length too: it overlaps the previous one and is set to 0 there."""
     whole, left = divmod(x.shape[-1], STRIP)
     strips = [x[..., i * STRIP : (i + 1) * STRIP] for i in range(whole)]
     if left:

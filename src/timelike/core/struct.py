@@ -1,14 +1,13 @@
 """Frozen dataclasses that are JAX pytrees, with checked numbers as leaves.
 
-A class decorated with `struct` holds three kinds of fields:
+A class decorated with `struct` has three kinds of fields:
 
 - `number(...)`: a leaf. It may be a float, an array (a sweep) or a tracer, and has a `Domain`.
-- `static(...)`: a whole number fixed at compile time (a dimension, a count of images).
-- `child(kind)`: another struct, which must be of that kind.
+- `static(...)`: an integer fixed at compile time (a dimension, a number of images).
+- `child(kind)`: another struct, an instance of `kind`.
 
-Fields given by a user are checked once, at construction, one by one and then by the method
-`_check_together` where the class has one; JAX's own rebuilding of a struct inside `jit` and `vmap`
-bypasses the check.
+The constructor checks each field and then calls the method `_check_together` if the class has one. When JAX
+rebuilds a struct inside `jit` and `vmap`, it bypasses these checks.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from timelike.core.numerics import inverse_softplus, logit, softplus
 
 T = TypeVar("T")
 
-#: What a number field may hold: a float, or an array of them to sweep over or to learn.
+#: The value of a number field: a float, or an array to sweep over or to learn.
 Number: TypeAlias = float | jax.Array
 
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
-    """The values that a number may take, and a smooth map from the real line onto them."""
+    """The allowed values of a number, and a smooth map from the real line onto them."""
 
     allowed: str
     contains: Callable[[Any], Any]
@@ -53,18 +52,18 @@ def number(*, default: Any = dataclasses.MISSING, domain: Domain = REAL) -> Any:
 def static(
     *, default: Any = dataclasses.MISSING, minimum: int = 0, choices: tuple[int, ...] | None = None
 ) -> Any:
-    """A whole number fixed when a program is compiled: ≥ `minimum`, or one of `choices`."""
+    """An integer fixed at compile time: ≥ `minimum`, or one of `choices`."""
     return dataclasses.field(default=default, metadata={"static": {"least": minimum, "choices": choices}})
 
 
 def child(kind: type, allowed: str | None = None) -> Any:
-    """Another struct, an instance of `kind`; `allowed` says in an error message which ones are."""
+    """Another struct, an instance of `kind`; error messages describe it as `allowed`."""
     return dataclasses.field(metadata={"kind": (kind, allowed or f"a {kind.__name__}")})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(number, static, child))
 def struct(cls: type[T]) -> type[T]:
-    """Make `cls` a frozen dataclass, check its fields when built, and register it as a pytree."""
+    """Turn `cls` into a frozen dataclass, checked on construction, and register it as a pytree."""
     cls.__post_init__ = _check  # type: ignore[attr-defined]
     cls = dataclasses.dataclass(frozen=True)(cls)
     meta = [f.name for f in dataclasses.fields(cls) if "static" in f.metadata]  # type: ignore[arg-type]
@@ -108,7 +107,7 @@ def _check(self: Any) -> None:
 def _check_number(where: str, value: Any, domain: Domain) -> None:
     kind = getattr(value, "dtype", type(value))
     if not (jnp.issubdtype(kind, jnp.floating) or jnp.issubdtype(kind, jnp.integer)):
-        raise TypeError(f"{where} is {show(value)}; it must be {domain.allowed}, or an array of such")
+        raise TypeError(f"{where} is {show(value)}; it must be {domain.allowed}, or an array of them")
     array = np.asarray(value, dtype=float)
     outside = np.argwhere(~domain.contains(array)).tolist()
     if outside:
@@ -117,18 +116,19 @@ def _check_number(where: str, value: Any, domain: Domain) -> None:
 
 
 def numbers_of(tree: Any) -> dict[str, Any]:
-    """The numbers of a struct and of the structs inside it, by name."""
-    found: dict[str, Any] = {}
+    """The numbers of a struct and of its nested structs, by name."""
+    numbers: dict[str, Any] = {}
     for f in dataclasses.fields(tree):
         value = getattr(tree, f.name)
-        found |= (
-            {f.name: value} if "domain" in f.metadata else numbers_of(value) if "kind" in f.metadata else {}
-        )
-    return found
+        if "domain" in f.metadata:
+            numbers[f.name] = value
+        elif "kind" in f.metadata:
+            numbers |= numbers_of(value)
+    return numbers
 
 
 def with_numbers(tree: T, values: Mapping[str, Any]) -> T:
-    """The same struct with some numbers replaced, wherever in it they are, and checked again."""
+    """A copy of a struct with some numbers replaced, at any depth, and checked again."""
     changes = {}
     for f in dataclasses.fields(tree):  # type: ignore[arg-type]
         if "domain" in f.metadata and f.name in values:
@@ -139,13 +139,13 @@ def with_numbers(tree: T, values: Mapping[str, Any]) -> T:
 
 
 def reals_of(tree: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Some numbers of a struct, by name, as points of the real line."""
+    """The named numbers of a struct, mapped to the real line."""
     reals = numbers_of(to_real(tree))
     return {name: reals[name] for name in names}
 
 
 def with_reals(tree: T, reals: Mapping[str, Any]) -> T:
-    """The inverse of `reals_of`: the same struct with these numbers replaced; nothing is checked."""
+    """The inverse of `reals_of`: a copy of the struct with these numbers replaced, unchecked."""
 
     def replaced(name: str, domain: Domain, value: Any) -> Any:
         return domain.constrain(reals[name]) if name in reals else value
@@ -154,17 +154,17 @@ def with_reals(tree: T, reals: Mapping[str, Any]) -> T:
 
 
 def with_scaled(tree: T, prefix: str, factor: Any) -> T:
-    """The same struct with every number whose name begins so multiplied; nothing is checked."""
+    """A copy of a struct in which numbers whose names start with `prefix` are multiplied, unchecked."""
     return _map_numbers(tree, lambda name, _, x: x * factor if name.startswith(prefix) else x)
 
 
 def to_real(tree: T) -> T:
-    """Map every number of a struct to the real line, where an optimiser may move it freely."""
+    """Map every number of a struct to the real line, where an optimiser can move it freely."""
     return _map_numbers(tree, lambda _, domain, x: domain.unconstrain(jnp.asarray(x)))
 
 
 def from_real(tree: T) -> T:
-    """The inverse of `to_real`: positive numbers come back positive, shares in (0, 1)."""
+    """The inverse of `to_real`: positive numbers stay positive, fractions stay in (0, 1)."""
     return _map_numbers(tree, lambda _, domain, x: domain.constrain(x))
 
 

@@ -1,7 +1,7 @@
 """From a separation to the probability of an edge, in log space only.
 
-A likelihood sees nothing of two points but their `Separation`. Each method returns one value per image, and
-`Model` sums them. `LIKELIHOODS` is the one list: name → constructor. May import: core.
+A likelihood sees only the `Separation` of two points. Each method returns one value per image; `Model` sums
+them. The registry `LIKELIHOODS` maps names to constructors. May import: core.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Likelihoods of the future light cone alone."""
+"""Likelihoods based on the future light cone alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LawLucas(Likelihood):
     def log_probs(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """log σ(a) + log σ(b) with a = −s²/τ₁, b = Δt/τ₂, and log(1 − σ(a)σ(b)).
 
-        The latter is log(σ(−a) + σ(a)σ(−b)) where F > ½: the other way round would cancel.
+        If F > ½, the latter is computed as log(σ(−a) + σ(a)σ(−b)) to avoid cancellation.
         """
         a, b = -separation.interval * (1 / self.tau1), separation.time * (1 / self.tau2)
         log_prob = log_sigmoid(a) + log_sigmoid(b)
@@ -33,7 +33,7 @@ class LawLucas(Likelihood):
         return log_prob, jnp.where(log_prob < -0.693, log1mexp(log_prob), likely)
 
     def factors(self, separation: Separation) -> dict[str, LogProb]:
-        """F₁ = σ(χ²/τ₁) inside the light cone, F₂ = σ(Δt/τ₂) not in the past."""
+        """F₁ = σ(χ²/τ₁): inside the light cone; F₂ = σ(Δt/τ₂): not in the past."""
         inside, after = -separation.interval * (1 / self.tau1), separation.time * (1 / self.tau2)
         return {"F₁": log_sigmoid(inside), "F₂": log_sigmoid(after)}
 
@@ -42,10 +42,9 @@ class LawLucas(Likelihood):
 class Cone(Likelihood):
     """F = k σ((Δt − ρ − r)/(τ₁ + β(|Δt| + ρ)))·2σ(−αΔt/τ₂), at most k: the future light cone.
 
-    ρ = √(s² + Δt² + τ₁²) − τ₁ is the distance in space of a flat spacetime, rounded off at 0 so that
-    it is smooth. The softness of the boundary grows with the size of the pair by the share `beta`: with
-    β > 0 the cone looks the same at every scale. The second factor, taken at Δt ≥ 0, fades the far
-    future as F₃ of the Triple Fermi-Dirac does.
+    ρ = √(s² + Δt² + τ₁²) − τ₁ is the spatial distance in a flat spacetime, smoothed at 0. The width of the
+    boundary grows with |Δt| + ρ by the factor `beta`: with β > 0 the cone looks the same at every scale. The
+    second factor, taken at max(Δt, 0), fades the far future like F₃ of the Triple Fermi-Dirac.
     """
 
     decays_in_time: ClassVar[bool] = True
@@ -64,7 +63,7 @@ class Cone(Likelihood):
         return log_prob, log1mexp(log_prob)
 
     def factors(self, separation: Separation) -> dict[str, LogProb]:
-        """F₁ = σ(cone) inside the future light cone, F₂ = σ(−α max(Δt, 0)/τ₂) not in the far future."""
+        """F₁ = σ(cone): inside the future light cone; F₂ = σ(−α max(Δt, 0)/τ₂): not in the far future."""
         cone, fading = self._cone_and_fading(separation)
         return {"F₁": log_sigmoid(cone), "F₂": log_sigmoid(fading)}
 

@@ -1,7 +1,7 @@
-"""Spacetimes and Riemannian spaces, each one class of maths on single points and pairs.
+"""Spacetimes and Riemannian spaces, each a class of maths on single points and pairs.
 
-`MANIFOLDS` is the one list of geometries: name → constructor from `dim` (time included) and the geometry's
-own numbers. The axiom suite tests everything in it. `pairwise` has the same formulas for many pairs at once.
+The registry `MANIFOLDS` maps names to constructors, which take `dim` (time included) and the numbers of the
+geometry. The axiom tests cover every entry. `pairwise` has the same formulas for many pairs at once.
 May import: _util, core.
 """
 

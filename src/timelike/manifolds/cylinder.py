@@ -1,4 +1,4 @@
-"""A circle of time around any spacetime with a time translation."""
+"""Periodic time for any spacetime with a time translation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from timelike.manifolds.quadric import IMAGES
 class Cylinder(Manifold):
     """The quotient of `base` by x₀ ~ x₀ + nC (eq. 20), with `circumference` C.
 
-    q stands for its images q⁽ⁿ⁾ with time shifted by nC; the 2·`images` + 1 nearest ones to p are
-    summed over by the model (eq. 21). Locally nothing changes, so all but the separation is the
-    base's own.
+    q stands for its images q⁽ⁿ⁾, with time shifted by nC; the model sums over the 2·`images` + 1 images
+    nearest to p (eq. 21). Locally nothing changes, so the base provides everything but the separation.
     """
 
     base: Stationary = child(Stationary, "a manifold with a time translation, such as Minkowski(3)")
@@ -27,25 +26,25 @@ class Cylinder(Manifold):
 
     @property
     def dim(self) -> int:
-        """That of the base."""
+        """Same as the base."""
         return self.base.dim
 
     @property
     def ambient_dim(self) -> int:
-        """That of the base."""
+        """Same as the base."""
         return self.base.ambient_dim
 
     @property
     def signature(self) -> tuple[int, int]:
-        """That of the base."""
+        """Same as the base."""
         return self.base.signature
 
     def origin(self) -> Point:
-        """That of the base."""
+        """Same as the base."""
         return self.base.origin()
 
     def inner(self, p: Point, u: Tangent, v: Tangent) -> Scalar:
-        """That of the base: the quotient is locally the same."""
+        """Same as the base: the quotient is locally identical."""
         return self.base.inner(p, u, v)
 
     def separation(self, p: Point, q: Point) -> Separation:
@@ -55,20 +54,20 @@ class Cylinder(Manifold):
         return self.base.separation_at(p, q, self._to_nearest(p, q) + self.circumference * turns)
 
     def _to_nearest(self, p: Point, q: Point) -> Scalar:
-        """How far to shift q in time so that it is the image nearest to p."""
+        """The time shift that takes q to its image nearest to p."""
         time = self.base.separation(p, q).time[0]
         return wrap(time, self.circumference) - time
 
     def gradient(self, p: Point, covector: Covector) -> Tangent:
-        """That of the base."""
+        """Same as the base."""
         return self.base.gradient(p, covector)
 
     def exp(self, p: Point, v: Tangent) -> Point:
-        """That of the base; the time coordinate may run past C, `project` brings it back."""
+        """Same as the base; the time coordinate may exceed C, and `project` brings it back."""
         return self.base.exp(p, v)
 
     def log(self, p: Point, q: Point) -> Tangent:
-        """The base's, to the nearest image of q."""
+        """The logarithm of the base, to the nearest image of q."""
         self._check_shapes(p=p, q=q)
         return self.base.log(p, self.base.translate(q, self._to_nearest(p, q)))
 
@@ -78,27 +77,27 @@ class Cylinder(Manifold):
         return self.base.translate(p, self._to_nearest(self.origin().astype(p.dtype), p))
 
     def to_tangent(self, p: Point, v: Float[Array, "ambient"]) -> Tangent:
-        """That of the base."""
+        """Same as the base."""
         return self.base.to_tangent(p, v)
 
     def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
-        """That of the base."""
+        """Same as the base."""
         return self.base.transport(p, q, v)
 
     def residual(self, p: Point) -> Scalar:
-        """That of the base."""
+        """Same as the base."""
         return self.base.residual(p)
 
     def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
-        """That of the base."""
+        """Same as the base."""
         return self.base.from_tangent_coordinates(coordinates)
 
 
 def CylindricalMinkowski(dim: int, circumference: Number = 10.0, images: int = IMAGES) -> Cylinder:
-    """Minkowski spacetime whose time is a circle; 10 is the paper's best C for cyclic graphs."""
+    """Minkowski spacetime with periodic time; C = 10 is the paper's best value for cyclic graphs."""
     return Cylinder(Minkowski(dim), circumference, images)
 
 
 def CylindricalEuclidean(dim: int, circumference: Number = 10.0, images: int = IMAGES) -> Cylinder:
-    """Euclidean space whose coordinate 0 is a circle (the paper's ablation M4)."""
+    """Euclidean space with periodic coordinate 0 (the paper's ablation M4)."""
     return Cylinder(Euclidean(dim), circumference, images)

@@ -1,4 +1,4 @@
-"""Flat spaces: Euclidean and Minkowski, and any other diagonal ±1 metric."""
+"""Flat spaces: Euclidean, Minkowski and any other diagonal ±1 metric."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from timelike.core.struct import static, struct
 
 @struct
 class Flat(Stationary):
-    """ℝ^(p+q) with metric diag(−1, …, −1, 1, …, 1), p times `times`, then q times `spaces`.
+    """ℝ^(p+q) with metric diag(−1, …, −1, 1, …, 1): p = `times` entries −1, then q = `spaces` entries 1.
 
-    The time difference is that of coordinate 0, which in a Riemannian space (`times` = 0) is a
-    designated one.
+    Coordinate 0 gives the time difference; in a Riemannian space (`times` = 0) it plays the role of time.
     """
 
     times: int = static(minimum=0)
@@ -44,7 +43,7 @@ class Flat(Stationary):
         return self.times, self.spaces
 
     def origin(self) -> Point:
-        """All coordinates 0."""
+        """The zero vector."""
         return jnp.zeros(self.dim)
 
     def inner(self, p: Point, u: Tangent, v: Tangent) -> Scalar:
@@ -59,7 +58,7 @@ class Flat(Stationary):
         return self.separation_at(p, q, jnp.zeros(1, jnp.result_type(p, q)))
 
     def separation_at(self, p: Point, q: Point, shifts: Float[Array, "images"]) -> Separation:
-        """The separation of p from the images of q whose time coordinate is shifted by `shifts`."""
+        """The separation of p from the images of q, whose time coordinates are shifted by `shifts`."""
         delta = q - p
         time = jnp.sum(jnp.where(np.arange(self.dim) == 0, delta, 0)) + shifts
         spaces = square_sum(delta, max(self.times, 1), self.dim)
@@ -113,7 +112,7 @@ class Flat(Stationary):
 
 
 def Euclidean(dim: int) -> Flat:
-    """Euclidean space; coordinate 0 plays time for likelihoods that look at it."""
+    """Euclidean space; coordinate 0 serves as time for likelihoods that use it."""
     return Flat(0, check_dim("Euclidean", dim, 1))
 
 
@@ -123,5 +122,5 @@ def Minkowski(dim: int) -> Flat:
 
 
 def check_dim(name: str, dim: int, least: int) -> int:
-    """`dim` itself, or a `ValueError` if it is not a whole number ≥ `least`."""
+    """Return `dim`; raise a `ValueError` unless it is an integer ≥ `least`."""
     return whole_number(f"{name}: dim", dim, least, note=", time included")

@@ -1,11 +1,10 @@
 """Separations and log-probabilities of many pairs at once, coordinate by coordinate.
 
-The formulas are those of the manifolds, for arrays of points laid out coordinate first, of shapes
-`(ambient, *shape)` that broadcast. `vmap` of the formula for one pair leaves a sum over coordinates
-that XLA adds up one number after the other. Written out as here, one loop over the pairs remains,
-which a CPU does eight at a time.
+The formulas are those of the manifolds, for coordinate-first arrays of points whose shapes
+`(ambient, *shape)` broadcast. After `vmap` of the formula for one pair, XLA sums over coordinates one number
+at a time. Written out as here, a single loop over pairs remains, which a CPU runs eight pairs at a time.
 
-A new manifold needs nothing here: without a formula of its own it goes through `vmap`.
+A new manifold needs no code here: without a formula of its own it uses `vmap`.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 
 #: Points, coordinate first.
 Columns = Float[Array, "ambient *shape"]
-#: Numbers per pair, image first.
+#: Per-pair numbers, image first.
 Images = Float[Array, "images *shape"]
 
 
 def log_probs(model: Model | MeanModel, p: Columns, q: Columns) -> Float[Array, "*shape"]:
-    """log-probability of every edge p → q, as `Model.log_prob` and `MeanModel.log_prob`.
+    """log-probability of every edge p → q, as in `Model.log_prob` and `MeanModel.log_prob`.
 
-    The sum over images is written out too: an axis of images would make XLA compute what they share
-    once for each.
+    The sum over images is written out too: with an axis of images, XLA would compute shared terms once per
+    image.
     """
     if isinstance(model, MeanModel):
         members = zip(jnp.split(p, model.members), jnp.split(q, model.members), strict=True)
         return model.mean([log_probs(model.model, a, b) for a, b in members])
     if type(model.likelihood).separation is Likelihood.separation:
         images = separations(model.manifold, p, q).one_by_one
-    else:  # a baseline that looks at the points
+    else:  # a baseline that uses the points themselves
         images = _mapped(model.separation, p, q).one_by_one
     if len(images) == 1 or not model.likelihood.decays_in_time:
         return _over_pairs(model.from_separation, images[len(images) // 2])[0]
@@ -99,7 +98,7 @@ def _cylinder(manifold: Cylinder, p: Columns, q: Columns) -> Separation:
 
 @separations.register(Quadric)
 def _quadric(manifold: Quadric, p: Columns, q: Columns) -> Separation:
-    """As `Quadric.separation`; what belongs to one point is computed once per point."""
+    """As in `Quadric.separation`; terms of a single point are computed once per point."""
     kappa, radius = manifold.kappa, manifold.radius
     u = -kappa * _chord(manifold, [b - a for a, b in zip(p, q, strict=True)]) / 2
     w = kappa * _chord(manifold, [b + a for a, b in zip(p, q, strict=True)]) / 2

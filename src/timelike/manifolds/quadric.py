@@ -22,8 +22,8 @@ from timelike.core.reductions import once, square_sum, total
 from timelike.core.struct import POSITIVE, Number, number, static, struct
 from timelike.manifolds.flat import check_dim
 
-#: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter
-#: (α = 0.06, τ₂ = 0.07) what is left out is below 3 % of the sum, worst half a turn in the past.
+#: Images of the circle of time on either side. At the paper's slowest decay on anti-de Sitter (α = 0.06,
+#: τ₂ = 0.07) the omitted terms are below 3 % of the sum; the worst case is half a turn in the past.
 IMAGES = 2
 
 
@@ -31,14 +31,14 @@ IMAGES = 2
 class Quadric(Manifold):
     """{x ∈ ℝ^(p+q) : ⟨x, x⟩ = κ}, ⟨x, y⟩ = −Σ xᵢyᵢ over `negatives` + Σ xᵢyᵢ over `positives`.
 
-    κ = `kappa` is −1 (hyperboloid, anti-de Sitter, eq. 6) or +1 (sphere, de Sitter). Points always
-    lie on the unit quadric; the metric is R²⟨·,·⟩ with `radius` R, so s² scales with R² and Δt with
-    R, and R can be swept or learned without moving a point.
+    κ = `kappa` is −1 (hyperboloid, anti-de Sitter, eq. 6) or +1 (sphere, de Sitter). Points always lie on
+    the unit quadric; the metric is R²⟨·,·⟩ with `radius` R, so s² scales with R² and Δt with R, and R can be
+    swept or learned without moving a point.
 
-    Time. κ = −1 with two or more negative coordinates (anti-de Sitter) has a circle of time, the
-    angle of eq. 7 with 2·`images` + 1 images. Otherwise Δt = R(arcsinh y − arcsinh x) of one
-    coordinate: the global proper time of de Sitter, the signed distance from a hyperplane on the
-    hyperboloid, a smooth increasing function of latitude on the sphere.
+    Time: for κ = −1 and two or more negative coordinates (anti-de Sitter) it is a circle, the angle of eq. 7,
+    with 2·`images` + 1 images. Otherwise Δt = R(arcsinh y − arcsinh x) of one coordinate: the global proper
+    time of de Sitter, the signed distance from a hyperplane on the hyperboloid, a smooth increasing function
+    of latitude on the sphere.
     """
 
     negatives: int = static(minimum=0)
@@ -66,7 +66,7 @@ class Quadric(Manifold):
 
     @property
     def signature(self) -> tuple[int, int]:
-        """(p − 1, q) for κ = −1 and (p, q − 1) for κ = +1: the normal direction is left out."""
+        """(p − 1, q) for κ = −1 and (p, q − 1) for κ = +1: without the normal direction."""
         if self.kappa > 0:
             return self.negatives, self.positives - 1
         return self.negatives - 1, self.positives
@@ -82,7 +82,7 @@ class Quadric(Manifold):
 
     @property
     def time_axis(self) -> int:
-        """The coordinate that tells the time where that is no circle."""
+        """The coordinate that serves as time if time is not a circle."""
         return 0 if self.kappa > 0 else 1
 
     @property
@@ -100,7 +100,7 @@ class Quadric(Manifold):
         return square_sum(x, 0, self.negatives), square_sum(x, self.negatives, self.ambient_dim)
 
     def _chord(self, d: Array) -> Scalar:
-        """⟨d, d⟩, accurate near the null cone: the square of a block of one coordinate is not rounded."""
+        """⟨d, d⟩, accurate near the null cone: the root of a single coordinate's square is exact."""
         negative, positive = self._blocks(d)
         if min(self.negatives, self.positives) == 1:
             return difference(positive, negative)
@@ -109,14 +109,14 @@ class Quadric(Manifold):
     def _arc_arguments(self, p: Point, q: Point) -> tuple[Scalar, Scalar]:
         """z − 1 and z + 1 for z = κ⟨p, q⟩, from ⟨p ∓ q, p ∓ q⟩ = 2κ(1 ∓ z): exact at p = ±q.
 
-        The nearer of ±q gives the short chord, which cancels least; the other number is 2 away. On
-        the surface both have the same derivative, which is taken along q − p.
+        The nearer of ±q gives the shorter chord, which cancels least; the other number differs by 2. On the
+        surface both have the same derivative, which is taken along q − p.
         """
         u = -self.kappa * self._chord(q - p) / 2
         w = self.kappa * self._chord(q + p) / 2
         far = u < -1
         minus, plus = jax.lax.stop_gradient((jnp.where(far, w - 2, u), jnp.where(far, w, u + 2)))
-        slope = u - jax.lax.stop_gradient(u)  # 0, with the derivative of u, which both share
+        slope = u - jax.lax.stop_gradient(u)  # 0, with the shared derivative of u
         return minus + slope, plus + slope
 
     def origin(self) -> Point:
@@ -129,10 +129,10 @@ class Quadric(Manifold):
         return self.radius**2 * self._form(u, v)
 
     def separation(self, p: Point, q: Point) -> Separation:
-        """s² = −κR²A(z), z = κ⟨p, q⟩, with A of `numerics.squared_arc`.
+        """s² = −κR²A(z), z = κ⟨p, q⟩, where A is `numerics.squared_arc`.
 
-        For anti-de Sitter (κ = −1) these are the four cases of eq. 12: −arccos²(−⟨p,q⟩),
-        arccosh²(−⟨p,q⟩), 0 and, where no geodesic exists, −π².
+        For anti-de Sitter (κ = −1) these are the four cases of eq. 12: −arccos²(−⟨p,q⟩), arccosh²(−⟨p,q⟩), 0
+        and, if no geodesic exists, −π².
         """
         self._check_shapes(p=p, q=q)
         interval = -self.kappa * self.radius**2 * squared_arc(*self._arc_arguments(p, q))
@@ -141,8 +141,8 @@ class Quadric(Manifold):
     def _time_difference(self, p: Point, q: Point) -> Float[Array, "images"]:
         """Δt at R = 1: r_q(θ_q − θ_p + 2πn) on the circle of time (eqs. 7–9, 22–25), else arcsinh.
 
-        θ_q − θ_p is taken in (−π, π] from sine and cosine of the difference, so it does not depend
-        on where eq. 9 cuts the circle: the infinite sum over n is the same, the truncated one nearer.
+        θ_q − θ_p ∈ (−π, π] comes from the sine and cosine of the difference, so it does not depend on where
+        eq. 9 cuts the circle: the infinite sum over n is the same, and the truncated sum is closer to it.
         """
         if not self.has_circle:
             a, b = p[self.time_axis], q[self.time_axis]
@@ -151,15 +151,15 @@ class Quadric(Manifold):
         d = b - a
         angle = atan2(d[0] * a[1] - d[1] * a[0], jnp.sum(a * b))
         turns = jnp.arange(-self.images, self.images + 1, dtype=p.dtype)
-        root = jnp.sqrt if self.negatives == 2 else sqrt  # b·b is 1 or more, or may be 0
+        root = jnp.sqrt if self.negatives == 2 else sqrt  # b·b ≥ 1 with two negatives, else it may be 0
         return root(jnp.sum(b * b)) * (angle + 2 * jnp.pi * turns)
 
     def gradient(self, p: Point, covector: Covector) -> Tangent:
-        """ζ = Π(G Π(G df))/R² (eq. 11), G = diag(∓1), or Π(G df)/R² where the metric is definite.
+        """ζ = Π(G Π(G df))/R² (eq. 11), G = diag(∓1), or Π(G df)/R² if the metric is definite.
 
-        df·ζ = |Π(G df)|²/R² ≥ 0 in the Euclidean norm: a descent direction for −ζ. Multiplied out, the
-        two projections add to df a multiple of p in either block: with a₋, a₊ the parts of df·p,
-        (a₋ + a₊)|p|² + 2κa₋ among the negative coordinates and (a₋ + a₊)|p|² − 2κa₊ among the positive.
+        df·ζ = |Π(G df)|²/R² ≥ 0 in the Euclidean norm, so −ζ is a descent direction. Multiplied out, the two
+        projections add a multiple of p to each block of df: with a₋, a₊ the blocks of df·p, it is
+        (a₋ + a₊)|p|² + 2κa₋ for the negative coordinates and (a₋ + a₊)|p|² − 2κa₊ for the positive ones.
         """
         self._check_shapes(p=p, covector=covector)
         square = self.radius**2
@@ -179,13 +179,13 @@ class Quadric(Manifold):
     def exp(self, p: Point, v: Tangent) -> Point:
         """cos‖v‖ p + sin‖v‖ v/‖v‖, cosh and sinh on the other side of the null cone, p + v on it (eq. 13).
 
-        All three are c(w)p + s(w)v with w = κ⟨v, v⟩ and c, s analytic; the result is put back on
-        the surface, so rounding does not build up over steps.
+        All three are c(w)p + s(w)v with w = κ⟨v, v⟩ and c, s analytic. The result is projected back onto the
+        surface, so rounding errors do not accumulate over steps.
         """
         return self._move(p, v, short=False)
 
     def step(self, p: Point, v: Tangent) -> Point:
-        """`exp` of a v no longer than 1 in the Euclidean norm: c and s from their series alone."""
+        """`exp` for v of Euclidean norm at most 1: c and s from their series alone."""
         return self._move(p, v, short=True)
 
     def _move(self, p: Point, v: Tangent, short: bool) -> Point:
@@ -194,7 +194,7 @@ class Quadric(Manifold):
         return self.project(once(cos_sqrt(w, short=short)) * p + once(sinc_sqrt(w, short=short)) * v)
 
     def log(self, p: Point, q: Point) -> Tangent:
-        """½A′(z)(q − zp); NaN for z ≤ −1, where no geodesic (or, at the antipode, no single one) exists."""
+        """½A′(z)(q − zp); NaN for z ≤ −1, where no geodesic (at the antipode: no unique one) exists."""
         self._check_shapes(p=p, q=q)
         u, w = self._arc_arguments(p, q)
         v = squared_arc_slope(u, w) / 2 * (q - p - u * p)
@@ -203,8 +203,8 @@ class Quadric(Manifold):
     def project(self, p: Point) -> Point:
         """Rescale the block of coordinates that cannot vanish: |x₋|² = 1 + |x₊|², or |x₊|² = 1 + |x₋|².
 
-        Unlike division by √|⟨x, x⟩| this is stable far from the origin, where ⟨x, x⟩ = ±1 is the
-        small difference of large numbers. Tangent vectors are unchanged to first order.
+        Unlike division by √|⟨x, x⟩|, this is stable far from the origin, where ⟨x, x⟩ = ±1 is a small
+        difference of large numbers. Tangent vectors are unchanged to first order.
         """
         self._check_shapes(p=p)
         negative, positive = self._blocks(p)
@@ -217,7 +217,7 @@ class Quadric(Manifold):
         return self._project_out(p, v)
 
     def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
-        """Parallel along the geodesic: v − κ⟨q, v⟩/(1 + z)·(p + q); Π_q v where there is none (z ≤ −1)."""
+        """Parallel along the geodesic: v − κ⟨q, v⟩/(1 + z)·(p + q); Π_q v if there is none (z ≤ −1)."""
         self._check_shapes(p=p, q=q, v=v)
         _, w = self._arc_arguments(p, q)
         joined = w > 0
@@ -225,14 +225,14 @@ class Quadric(Manifold):
         return jnp.where(joined, parallel, self._project_out(q, v))
 
     def residual(self, p: Point) -> Scalar:
-        """|⟨p, p⟩ − κ| / |p|²; 1 on the lower sheet of a quadric that has two, such as the hyperboloid."""
+        """|⟨p, p⟩ − κ| / |p|²; 1 on the lower sheet of a two-sheeted quadric such as the hyperboloid."""
         self._check_shapes(p=p)
         off = jnp.abs(self._form(p, p) - self.kappa) / total(p * p)
         two_sheets = (self.positives if self.kappa > 0 else self.negatives) == 1
         return jnp.where(p[self._normal_axis] < 0, 1.0, off) if two_sheets else off
 
     def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
-        """All coordinates but the normal one; on the circle of time the future lies towards −x₀."""
+        """Insert 0 for the normal coordinate; on the circle of time the future points towards −x₁."""
         if self.kappa > 0:
             return jnp.concatenate([coordinates, jnp.zeros(1, coordinates.dtype)])
         if self.has_circle:
@@ -270,10 +270,10 @@ def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int
 
 
 def is_hyperbolic(manifold: Manifold) -> bool:
-    """Whether this is hyperbolic space, of any radius."""
+    """Whether this is hyperbolic space of any radius."""
     return isinstance(manifold, Quadric) and manifold.kappa < 0 and manifold.negatives == 1
 
 
 def is_anti_de_sitter(manifold: Manifold) -> bool:
-    """Whether this is anti-de Sitter spacetime, of one time."""
+    """Whether this is anti-de Sitter spacetime with one time dimension."""
     return isinstance(manifold, Quadric) and manifold.has_circle and manifold.negatives == 2
