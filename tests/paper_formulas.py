@@ -1,14 +1,14 @@
-"""The formulas of the paper to at least 50 digits, written from its text and not from our source.
+"""The formulas of the paper with at least 50 digits, written from its text and not from our source.
 
-Points are lists of `mp.mpf`; on anti-de Sitter the order is (x₋₁, x₀, x₁, …). `Precision` runs our
-code in one dtype and compares.
+Points are lists of `mp.mpf`; on anti-de Sitter the order is (x₋₁, x₀, x₁, …). `Precision` runs our code in
+one dtype and compares.
 """
 
 import mpmath
 import numpy as np
 
 mp = mpmath.mp.clone()
-mp.dps = 250  # so that 50 digits are left of 1 − F for F = 1 − 1e-200
+mp.dps = 250  # leaves 50 digits of 1 − F for F = 1 − 1e-200
 
 
 def minkowski_interval(x, y):
@@ -22,7 +22,7 @@ def ads_form(x, y):
 
 
 def ads_polar(p):
-    """r of eq. 8 and θ = t/r of eq. 9; the arcsine takes r from eq. 7, so that p may be off by rounding."""
+    """r of eq. 8 and θ = t/r of eq. 9; the arcsine uses r of eq. 7, which allows for rounding of p."""
     angle = mp.asin(p[0] / mp.hypot(p[0], p[1]))
     return mp.sqrt(1 + mp.fdot(p[2:], p[2:])), (angle if p[1] >= 0 else mp.pi - angle)
 
@@ -98,7 +98,7 @@ def disk_radius(time, tau1, tau2):
 
 
 class Precision:
-    """One dtype, the relative error allowed in it, and exact values of what it can represent."""
+    """A dtype, its allowed relative error, and the exact values of numbers in it."""
 
     def __init__(self, dtype, rtol):
         self.dtype, self.rtol = dtype, rtol
@@ -110,7 +110,7 @@ class Precision:
         return [mp.mpf(float(x)) for x in self.array(values)]
 
     def agree(self, got, want, scale=0):
-        """|got − want| ≤ rtol·max(|want|, `scale`), where `scale` is the size of terms that cancel."""
+        """Assert |got − want| ≤ rtol·max(|want|, `scale`), where `scale` is the size of cancelling terms."""
         got = np.atleast_1d(np.asarray(got))
         assert got.dtype == self.dtype
         for g, w, s in zip(got, want, np.broadcast_to(scale, got.shape), strict=True):

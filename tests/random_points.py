@@ -1,4 +1,4 @@
-"""Random points of any manifold, and random edges between them, so that no test has to train."""
+"""Random points of any manifold and random edges between them, so that tests need no training."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from timelike.manifolds import Manifold, Quadric
 
 
 def random_points(manifold: Manifold, nodes: int, scale: float = 1.0, seed: int = 0) -> np.ndarray:
-    """Up to a distance of about `scale` around the origin."""
+    """Points within a distance of about `scale` from the origin."""
     x = scale * np.random.default_rng(seed).uniform(-1, 1, (nodes, manifold.ambient_dim))
-    if isinstance(manifold, Quadric):  # the block of coordinates that cannot vanish is as long as it must be
+    if isinstance(manifold, Quadric):  # rescale the block of coordinates that cannot vanish
         x[:, -1 if manifold.kappa > 0 else 0] += 1.5
         negative, positive = np.split(x, [manifold.negatives], axis=1)
         block, other = (positive, negative) if manifold.kappa > 0 else (negative, positive)
@@ -18,6 +18,6 @@ def random_points(manifold: Manifold, nodes: int, scale: float = 1.0, seed: int 
 
 
 def random_graph(nodes: int = 20, edges: int = 40, names=None, seed: int = 0) -> DiGraph:
-    """Any edges, some of them perhaps twice or from a node to itself."""
+    """Random edges, drawn with possible repetitions and self-loops."""
     ends = np.random.default_rng(seed).integers(0, nodes, (2, edges))
     return DiGraph.from_arrays(*ends, nodes, names)

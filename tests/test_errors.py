@@ -1,4 +1,4 @@
-"""Bad values raise errors of one line that name the argument, the value seen and those allowed."""
+"""Invalid values raise one-line errors that name the argument, the value seen and the values allowed."""
 
 import re
 
@@ -28,7 +28,7 @@ METHODS = ["separation", "exp", "log", "inner", "gradient", "to_tangent", "trans
 
 
 def refuses(make, *parts: str) -> None:
-    """`make` raises an error whose one line holds all the parts in order."""
+    """Assert that `make` raises a one-line error that contains all the parts in order."""
     with pytest.raises((ValueError, TypeError)) as caught:
         make()
     message = str(caught.value)
@@ -59,7 +59,7 @@ def test_positive_numbers(make, argument, value):
 
 @pytest.mark.parametrize("likelihood", [FermiDirac, TripleFermiDirac])
 @pytest.mark.parametrize("value", [-0.01, 1.01, NAN, INF])
-def test_shares(likelihood, value):
+def test_fractions(likelihood, value):
     refuses(lambda: likelihood(alpha=value), "alpha", f"is {value}", "[0, 1]")
 
 
@@ -86,7 +86,7 @@ def test_dimensions(name, dim):
     refuses(lambda: MANIFOLDS[name](dim), f"dim is {dim!r}", "a whole number ≥")
 
 
-def test_dimensions_that_a_signature_needs():
+def test_dimensions_that_a_signature_requires():
     refuses(lambda: DeSitter(1), "DeSitter: dim is 1", "≥ 2")
     refuses(lambda: MANIFOLDS["two-time-hyperboloid"](1), "dim is 1", "≥ 2")
     refuses(lambda: Flat(0, 0), "times + spaces is 0", "≥ 1")
@@ -99,7 +99,7 @@ def test_dimensions_that_a_signature_needs():
     refuses(lambda: Quadric(1, 0, -1), "negatives + positives is 1", "≥ 2")
 
 
-def test_whole_numbers_of_numpy_are_taken():
+def test_numpy_integers_are_accepted():
     assert Minkowski(np.int64(3)) == Minkowski(3)
     assert type(Cylinder(Minkowski(3), 2, np.int32(1)).images) is int
 
@@ -120,7 +120,7 @@ def test_parts_are_of_the_right_kind():
 
 
 def table(m, rows: int = 5) -> np.ndarray:
-    """Good points, to be spoilt."""
+    """Valid points, for tests to corrupt."""
     return np.array([m.origin()] * rows)
 
 
@@ -151,7 +151,7 @@ def test_points_must_lie_on_the_upper_sheet():
     refuses(lambda: m.check_points(-table(m)), "points[0] is [-1.0, ", "off the surface", "5)")
 
 
-def test_points_come_as_a_table_of_floats():
+def test_points_must_be_a_table_of_floats():
     m = Minkowski(3)
     refuses(lambda: m.check_points(np.zeros((5, 4))), "points has shape (5, 4)", "(number of points, 3)")
     refuses(lambda: m.check_points(np.zeros(3)), "points has shape (3,)", "(number of points, 3)")

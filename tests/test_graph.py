@@ -1,4 +1,4 @@
-"""DiGraph: sorted unique edges, membership, names of every size, and its description against NetworkX."""
+"""DiGraph: sorted unique edges, membership, names of every kind, and its description against NetworkX."""
 
 import json
 import re
@@ -33,14 +33,14 @@ def test_edges_are_sorted_unique_and_the_first_weight_stays(edges, weighted):
 
 
 def test_self_loops_are_left_out_and_counted():
-    """Whoever makes the graph; the node stays, and what goes with other edges goes with them still."""
+    """For every constructor; the node stays, and the other edges keep their weights and times."""
     edges = [("a", "b", 2.0), ("c", "c", 3.0), ("b", "a", 4.0), ("a", "b", 5.0)]
     graphs = [DiGraph.from_edges(edges), read(edges)]
     graphs.append(DiGraph.from_arrays([0, 2, 1, 0], [1, 2, 0, 1], weights=[2, 3, 4, 5], times=[9, 1, 2, 3]))
     for graph in graphs:
         assert (graph.num_nodes, graph.pairs.tolist()) == (3, [[0, 1], [1, 0]])
         assert (graph.notes.rows, graph.notes.self_loops, graph.notes.duplicates) == (4, 1, 1)
-        assert "1 self-loops left out" in str(graph.notes)
+        assert "1 self-loops" in str(graph.notes)
     assert [graph.weights.tolist() for graph in graphs] == [[2, 4], [2, 4], [5, 4]]
     assert graphs[2].times.tolist() == [3, 2]
     assert graphs[0].with_edges(np.array([[2, 2]])).num_edges == 2
@@ -48,24 +48,24 @@ def test_self_loops_are_left_out_and_counted():
 
 
 @pytest.mark.parametrize(
-    ("edges", "said"),
+    ("edges", "seen", "allowed"),
     [
-        (None, "edges is None; it must be an Iterable: a list of"),
-        (["ab"], "edges[0] is 'ab'; every edge must be (source, target)"),
-        ([("a", "b"), 7], "edges[1] is 7; every edge must be (source, target)"),
-        ([("a", "b"), ("a", "b", 2)], "edges[1] is ('a', 'b', 2); every edge must be (source"),
-        ([(["a"], "b")], "edges[0] is (['a'], 'b'); names must be hashable"),
-        ([("a", "b", "high")], "weights is ['high']; it must hold a number for each edge"),
-        ([("a", "b", 1), ("b", "a", -1)], "weights[1] is -1.0; weights must be finite and > 0"),
+        (None, "edges is None", "Iterable"),
+        (["ab"], "edges[0] is 'ab'", "(source, target)"),
+        ([("a", "b"), 7], "edges[1] is 7", "(source, target)"),
+        ([("a", "b"), ("a", "b", 2)], "edges[1] is ('a', 'b', 2)", "(source, target)"),
+        ([(["a"], "b")], "edges[0] is (['a'], 'b')", "hashable"),
+        ([("a", "b", "high")], "weights is ['high']", "number"),
+        ([("a", "b", 1), ("b", "a", -1)], "weights[1] is -1.0", "> 0"),
     ],
 )
-def test_what_is_no_edge_is_named(edges, said):
-    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(said)}"):
+def test_errors_name_the_invalid_edge(edges, seen, allowed):
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(seen)}.*{re.escape(allowed)}"):
         DiGraph.from_edges(edges)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_large_graphs_sort_alike(weighted):
+def test_large_graphs_are_sorted_like_small_ones(weighted):
     rng = np.random.default_rng(0)
     s, t = rng.integers(0, 2000, (2, 2**20 + 2000))  # large enough for polars
     s, t = (x[s != t] for x in (s, t))
@@ -80,7 +80,7 @@ def test_large_graphs_sort_alike(weighted):
 
 @pytest.mark.parametrize("nodes", [50, 2**31 - 1])
 @pytest.mark.parametrize("many", [2, 2**20])
-def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
+def test_the_earliest_of_repeated_edges_stays(nodes, many, monkeypatch):
     monkeypatch.setattr("timelike.graphs.edge_sorting.MANY", many)
     monkeypatch.setattr("timelike.graphs.edge_sorting.PIECE", 7)
     rng = np.random.default_rng(0)
@@ -94,10 +94,10 @@ def test_of_repeated_edges_the_earliest_stays(nodes, many, monkeypatch):
     assert graph.times.tolist() == times[first].tolist()
 
 
-def test_the_largest_number_of_a_node():
+def test_the_largest_node_number():
     most = 2**31 - 2
     assert DiGraph.from_arrays([0, most], [most, 0]).pairs.tolist() == [[0, most], [most, 0]]
-    with pytest.raises(ValueError, match=f"from 0 to {most + 1}; allowed: 0 to {most}"):
+    with pytest.raises(ValueError, match=f"{most + 1}.* 0 to {most}$"):
         DiGraph.from_arrays([0], [most + 1])
 
 
@@ -125,12 +125,12 @@ def test_names_of_every_kind_behave_alike(names, values):
     assert all(type(graph.name(i)) is type(v) for i, v in enumerate(values))
     assert graph.numbers(values[::-1]).tolist() == list(range(len(values)))[::-1]
     assert values[2] in names
-    with pytest.raises(ValueError, match=r"nodes: there is no node 'nodE 7'; the nearest names are \S+"):
+    with pytest.raises(ValueError, match=r"^nodes: .*'nodE 7'; .*nearest names are \S+"):
         graph.numbers("nodE 7")
     assert DiGraph.from_arrays([0], [1], names=names).names is names
 
 
-def test_columns_of_names_know_what_they_are():
+def test_columns_of_names_compare_and_find():
     column = NameColumn(pl.Series(TEXTS))
     assert column == NameColumn(pl.Series(TEXTS))
     assert column != NameColumn(pl.Series(TEXTS[::-1]))
@@ -139,14 +139,14 @@ def test_columns_of_names_know_what_they_are():
     assert numbers.find(["2", 4, 5, None, 2**70, True]) == [None, 1, None, None, None, None]
 
 
-def test_near_names_in_a_large_graph_share_the_beginning():
+def test_near_names_in_a_large_graph_share_a_prefix():
     names = as_names([f"gene{i:06}" for i in range(50_000)])
     assert nearest(names, "gene00123x") == ["gene001239", "gene001238", "gene001237"]
     assert len(nearest(names, "zzz")) == 3
 
 
-def test_near_names_are_looked_for_in_few_passes():
-    """Each goes over all names: of millions, one for every letter took long."""
+def test_near_names_are_found_in_few_passes():
+    """Each pass scans all names, so one pass per letter was slow with millions of names."""
     passes = []
 
     class Watched(NameTuple):
@@ -165,9 +165,9 @@ def test_names_are_looked_up_once():
     assert names._numbers is graph.names._numbers
 
 
-def test_too_many_edges_are_refused():
+def test_too_many_edges_are_rejected():
     many = np.broadcast_to(np.int8(0), (2**31,))
-    with pytest.raises(ValueError, match=r"2,147,483,648 edges; at most 2,147,483,647"):
+    with pytest.raises(ValueError, match=r"2,147,483,648 edges.* 2,147,483,647"):
         DiGraph.from_arrays(many, many)
 
 
@@ -202,7 +202,7 @@ def test_description_agrees_with_networkx(edges, lonely):
 
 
 def shortest_cycle(graph: nx.DiGraph, node: int) -> int:
-    """Length of the shortest cycle through a node, 0 without one."""
+    """Length of the shortest cycle through a node, 0 if there is none."""
     back = [nx.shortest_path_length(graph, x, node) for x in graph[node] if nx.has_path(graph, x, node)]
     return 1 + min(back) if back else 0
 
@@ -227,7 +227,7 @@ def test_the_geometry_fits_the_graph(graph, geometry, why):
     assert "geometry           " + geometry in text
 
 
-def test_sampled_shares_are_near_the_truth(monkeypatch):
+def test_sampled_statistics_are_close_to_exact_ones(monkeypatch):
     graph = datasets.duplication_divergence(5, 200)
     exact = graph.describe()
     monkeypatch.setattr("timelike.graphs.description.PATHS", 2000)
@@ -240,13 +240,13 @@ def test_sampled_shares_are_near_the_truth(monkeypatch):
     assert sampled.longest_shortest_cycle <= exact.longest_shortest_cycle
 
 
-def test_the_search_for_cycles_stops_in_time(monkeypatch):
+def test_the_search_for_cycles_keeps_its_budget(monkeypatch):
     monkeypatch.setattr("timelike.graphs.description.FOLLOWED", 10_000)
     found = datasets.cycle(1000).describe()
     assert (found.longest_shortest_cycle, found.cycle_searches) == (0, 0)
 
 
-def test_graphs_without_edges_are_described():
+def test_graphs_without_edges_can_be_described():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for nodes in (0, 1, 3):
@@ -256,9 +256,9 @@ def test_graphs_without_edges_are_described():
             assert str(found)
 
 
-def test_what_is_no_array_or_no_graph_says_how_to_make_one():
-    with pytest.raises(TypeError, match=r"sources is \[0, 1\]; it must be a ndarray: DiGraph.from_arrays"):
+def test_type_errors_say_how_to_make_an_array_or_a_graph():
+    with pytest.raises(TypeError, match=r"sources is \[0, 1\].*ndarray.*DiGraph\.from_arrays"):
         DiGraph([0, 1], [1, 2], 3)
     for hold_out in (split_edges, folds):
-        with pytest.raises(TypeError, match=r"graph is \[\(0, 1\)\]; it must be a DiGraph: timelike.read"):
+        with pytest.raises(TypeError, match=r"graph is \[\(0, 1\)\].*DiGraph.*timelike\.read"):
             hold_out([(0, 1)])

@@ -1,4 +1,4 @@
-"""Each safe scalar function against exact values, with its derivatives, over wide ranges."""
+"""Each safe scalar function and its derivatives against exact values, over wide ranges."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ mp.dps = 50
 
 SATURATION, SERIES = numerics.SATURATION, numerics.SERIES
 KNEE = float(np.log1p(-SATURATION))
-SIDES = np.asarray([1 - 3e-7, 1, 1 + 3e-7])  # of a seam, also in float32
+SIDES = np.asarray([1 - 3e-7, 1, 1 + 3e-7])  # both sides of a seam, distinct even in float32
 
 
 @pytest.fixture(params=[np.float64, np.float32], ids=["float64", "float32"])
@@ -64,7 +64,7 @@ def squared_arc(u):
 
 
 class Case(NamedTuple):
-    """A function, its exact twin and where to compare them."""
+    """A function, its exact counterpart and the arguments to compare them at."""
 
     ours: Callable
     exact: Callable
@@ -100,7 +100,7 @@ def each(function):
 
 
 def worst_error(exact, at, got):
-    """The largest |error| / (ε(|f| + |x f′|)): 1 is what rounding argument and result costs anyway."""
+    """The largest |error| / (ε(|f| + |x f′|)): rounding the argument and the result alone costs 1."""
     worst = 0
     for x, y in zip(at, np.asarray(got), strict=True):
         x, y = mp.mpf(float(x)), mp.mpf(float(y))
@@ -110,11 +110,11 @@ def worst_error(exact, at, got):
 
 @pytest.mark.parametrize("name", CASES)
 def test_value_and_slope(name, dtype):
-    """To about one rounding error, but for three known losses.
+    """Accurate to about one rounding error, with three known exceptions.
 
-    Close to the knee log1mexp loses what 1 − F does, up to ε/`SATURATION`; in float64 XLA's log1p is
-    off by up to 120 ε around log1p(−0.41). Just outside its series the slope of sin √w / √w is the
-    difference of two terms 1/w times larger.
+    Close to the knee, log1mexp loses as much as 1 − F, up to ε/`SATURATION`. In float64, XLA's log1p is off
+    by up to 120 ε around log1p(−0.41). Just outside its series, the slope of sin √w / √w is the difference of
+    two terms that are 1/w times larger.
     """
     ours, exact, at = CASES[name]
     at = at.astype(dtype)
@@ -137,7 +137,7 @@ def test_first_and_second_derivatives_are_finite_everywhere(name, dtype):
 
 
 def test_squared_arc_has_its_second_derivative():
-    """A″ = −⅔ at z = 1, and what the exact function has on both sides."""
+    """A″ = −⅔ at z = 1, and equals that of the exact function on both sides."""
     with jax.enable_x64(True):
         at = near_seams(np.concatenate([[0.0], spread(-6, 3, 30), -spread(-6, 0.2, 30)]))
         got = each(jax.grad(jax.grad(squared_arc)))(at)
@@ -151,7 +151,7 @@ def test_squared_arc_ends_flat_at_the_antipode(dtype):
     value, slope = each(numerics.squared_arc)(u, w), each(numerics.squared_arc_slope)(u, w)
     np.testing.assert_allclose(value[:3], -(np.pi**2), rtol=2 * np.finfo(dtype).eps)
     assert (slope[:3] == 0).all()
-    assert 0 < slope[3] < 2 * np.pi / np.sqrt(np.finfo(dtype).eps)  # it would diverge
+    assert 0 < slope[3] < 2 * np.pi / np.sqrt(np.finfo(dtype).eps)  # capped, where the exact slope diverges
 
 
 def test_log1mexp_is_finite_and_decreasing_beyond_the_knee(dtype):
@@ -174,7 +174,7 @@ def test_log_sigmoids_are_the_sum(dtype):
 
 
 def test_log_sigmoids_have_their_second_derivatives():
-    """−σ(x)σ(−x) each and none between them, at 0 too: where p = q, and on the light cone."""
+    """−σ(x)σ(−x) on the diagonal, 0 elsewhere; also at 0, for p = q and on the light cone."""
     with jax.enable_x64(True):
         at = np.array([[0.0, 0, 0], [0, 2, -3], [-0.0, 1e-30, -1e-30], [40, -40, 0.3]])
         found = jax.vmap(jax.hessian(lambda x: numerics.log_sigmoids(*x)))(at)
@@ -194,7 +194,7 @@ def test_atan2(dtype):
     y, x = y * scale, x * scale
     value, (dy, dx) = each(jax.value_and_grad(numerics.atan2, (0, 1)))(y, x)
     want = np.arctan2(y.astype(float), x.astype(float))
-    normal = np.minimum(abs(x), abs(y)) > np.finfo(dtype).tiny  # XLA flushes what is smaller
+    normal = np.minimum(abs(x), abs(y)) > np.finfo(dtype).tiny  # XLA flushes smaller numbers to 0
     np.testing.assert_allclose(value[normal], want[normal], rtol=4 * np.finfo(dtype).eps)
     assert np.isfinite(dy).all()
     assert np.isfinite(dx).all()
@@ -205,7 +205,7 @@ def test_atan2(dtype):
 
 
 def test_difference_of_squares_loses_nothing_on_the_cone(dtype):
-    """In one space dimension: x and t one to three units in the last place apart."""
+    """In one space dimension, with x and t up to three units in the last place apart."""
     x = np.abs(np.random.default_rng(0).normal(size=200) * 100).astype(dtype)
     t = x * (1 + np.finfo(dtype).eps * np.random.default_rng(1).integers(-3, 4, size=200).astype(dtype))
     got = np.asarray(jax.jit(lambda x, t: numerics.difference(x * x, t * t))(x, t))
@@ -245,7 +245,7 @@ def test_total_and_its_derivatives(length, dtype):
     np.testing.assert_allclose(each(jax.hessian(cubes))(x)[0], np.diag(6 * x[0]), rtol=1e-6)
 
 
-def test_logit_comes_back_and_is_finite_at_the_ends(dtype):
+def test_logit_is_invertible_and_finite_at_the_ends(dtype):
     p = np.asarray([0.0, 1e-5, 0.2, 0.5, 1 - 1e-3, 1.0], dtype)
     x = each(numerics.logit)(p)
     np.testing.assert_allclose(jax.nn.sigmoid(x), np.clip(p, 1e-6, 1 - 1e-6), rtol=1e-4)
@@ -281,7 +281,7 @@ MODEL = Model(CylindricalMinkowski(3, 8.0), TripleFermiDirac(0.15, 1e-3, 0.06, -
 
 
 @pytest.mark.parametrize("tree", [MODEL, Model(AntiDeSitter(3, 2.5), FermiDirac(1e-6, 0.5, 1e-3))])
-def test_numbers_survive_the_way_to_the_real_line_and_back(tree, dtype):
+def test_numbers_survive_a_round_trip_to_the_real_line(tree, dtype):
     there = to_real(tree)
     back = from_real(there)
     assert jax.tree.structure(back) == jax.tree.structure(tree)
@@ -291,7 +291,7 @@ def test_numbers_survive_the_way_to_the_real_line_and_back(tree, dtype):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_the_ends_of_a_share_move_by_a_millionth(alpha, dtype):
+def test_the_ends_of_the_unit_interval_move_by_a_millionth(alpha, dtype):
     back = from_real(to_real(FermiDirac(alpha=alpha))).alpha
     assert back == pytest.approx(alpha, abs=1.2e-6)
     assert 0 < back < 1
@@ -299,7 +299,7 @@ def test_the_ends_of_a_share_move_by_a_millionth(alpha, dtype):
 
 @pytest.mark.parametrize("x", [-1e4, -100.0, -50.0, 0.0, 50.0, 1e4])
 def test_positive_numbers_stay_positive_and_finite(x, dtype):
-    """However far an optimiser moves them on the real line."""
+    """No matter how far an optimiser moves them on the real line."""
     moved = from_real(jax.tree.map(lambda _: jnp.asarray(x, dtype), MODEL))
     likelihood = moved.likelihood
     for number in (moved.manifold.circumference, likelihood.tau1, likelihood.tau2, likelihood.k):

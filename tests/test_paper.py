@@ -1,4 +1,4 @@
-"""Every formula of the paper's sections 2 and 3 against 50-digit values (`paper_formulas`)."""
+"""Every formula in sections 2 and 3 of the paper against 50-digit values (`paper_formulas`)."""
 
 import functools
 from types import SimpleNamespace
@@ -39,7 +39,7 @@ def rng():
 
 
 def ads_points(rng, count, spread=1.0):
-    """Points with three space dimensions by eqs. 7 and 8, all round the circle of time."""
+    """Points with three space dimensions by eqs. 7 and 8, all around the circle of time."""
     x = rng.normal(scale=spread, size=(count, 3))
     r, theta = np.sqrt(1 + np.sum(x**2, axis=1)), rng.uniform(-np.pi, np.pi, count)
     return np.column_stack([r * np.sin(theta), r * np.cos(theta), x])
@@ -73,7 +73,7 @@ def test_eq02_first_order_taylor_expansion(manifold, rng):
 
         slope = manifold.inner(p, manifold.gradient(p, jax.grad(f)(p)), v)
         coarse, fine = (f(manifold.exp(p, h * v)) - f(p) - h * slope for h in (1e-3, 1e-4))
-        assert coarse / fine == pytest.approx(100, rel=0.05)  # what is left is of second order
+        assert coarse / fine == pytest.approx(100, rel=0.05)  # the remainder is of second order
 
 
 @pytest.mark.parametrize("name", MANIFOLDS)
@@ -152,7 +152,7 @@ def test_eq12_anti_de_sitter_interval(precision, rng):
         x, y = precision.exact(p), precision.exact(q)
         form = paper.ads_form(x, y)
         if abs(abs(form) - 1) < 0.05:
-            continue  # there rounding p moves arccos by more than it moves p; the cone has its own test
+            continue  # here rounding of p changes arccos by more than p; the cone has its own test
         seen["no geodesic" if form > 1 else "timelike" if form > -1 else "spacelike"] += 1
         want = mp.mpf(RADIUS) ** 2 * paper.ads_interval(x, y)
         got = AntiDeSitter(4, RADIUS).separation(p, q).interval
@@ -169,7 +169,7 @@ def test_eq12_on_the_light_cone_and_at_the_antipode(precision, t):
 
 @pytest.mark.parametrize("t", [0.3, 1.5, 1.7, 3.0])
 def test_eq12_has_the_slope_and_curvature_of_a_squared_length(precision, t):
-    """Along the closed geodesic (cos t, −sin t) of unit speed s² = −t²."""
+    """s² = −t² along the closed geodesic (cos t, −sin t) of unit speed."""
     precision.agree(interval_and_slopes(precision.array(t)), [-(t**2), -2 * t, -2], scale=10)
 
 
@@ -198,7 +198,7 @@ def test_eq13_anti_de_sitter_exponential_map(precision, rng):
 
 
 def check_likelihood(precision, rng, likelihood, formula):
-    """log F and log(1 − F) over 200 separations, among them null and simultaneous ones."""
+    """Compare log F and log(1 − F) for 200 separations, including null and simultaneous ones."""
     interval, time = precision.array(rng.normal(size=(2, 200)) * [[2.0], [1.0]])
     interval[:20] = time[10:30] = 0
     pairs = zip(precision.exact(interval), precision.exact(time), strict=True)
@@ -210,7 +210,7 @@ def check_likelihood(precision, rng, likelihood, formula):
 
 
 def small_log_scale(precision, logs, others):
-    """Where log F = −exp(x) is tiny, x = log(1 − F) rounded by ε|x| moves it by that share of itself.
+    """If log F = −exp(x) is tiny, rounding x = log(1 − F) by ε|x| changes log F by the relative amount ε|x|.
 
     Results below the smallest normal number may be flushed to 0.
     """
@@ -264,7 +264,7 @@ def test_eq20_times_a_circumference_apart_are_the_same_event(precision, rng):
         want = mp.mpf(float(model.log_prob(p, q)))
         for n in (-3, 1, 2):
             image = precision.array([q[0] + 8 * n, *q[1:]])
-            # Rounding moves the shifted time by ε·8n, and Δt counts α/(3τ₂) or 1/(3τ₂) times.
+            # Rounding changes the shifted time by ε·8n; the slope of log F in Δt is α/(3τ₂) or 1/(3τ₂).
             precision.agree(model.log_prob(p, image), [want], scale=24)
 
 
@@ -299,14 +299,14 @@ def test_eq21_to_eq25_wrapped_sum_on_anti_de_sitter(precision, rng, numbers):
 
 
 def check_wrapped(precision, got, terms, left_out):
-    """Equal to the sum of the five nearest terms, and short of the infinite sum by at most `left_out`."""
+    """Check the sum of the five nearest terms; the infinite sum exceeds it by at most `left_out`."""
     middle = len(terms) // 2
     nearest = mp.fsum(terms[middle - 2 : middle + 3])
     precision.agree(got, [mp.log(min(nearest, 1))], scale=1)
     assert 0 <= mp.fsum(terms) - nearest <= left_out
 
 
-def test_eq21_leaves_out_the_documented_share():
+def test_eq21_omits_the_documented_fraction():
     """Three per cent at the paper's slowest decay on anti-de Sitter, half a turn in the past."""
     for numbers, share in zip(NUMBERS, (0.03, 0.016), strict=True):
         p, q = ([mp.sin(a), mp.cos(a)] for a in (mp.pi / 2, mp.mpf("1e-6") - mp.pi / 2))

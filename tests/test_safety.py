@@ -1,8 +1,7 @@
-"""No NaN and no infinity, and float32 as good as its rounding allows, over millions of random pairs.
+"""No NaN or infinity, and float32 as accurate as rounding allows, over millions of random pairs.
 
-Everything in `MANIFOLDS` and `LIKELIHOODS` is covered. All likelihoods share one compiled function
-per manifold: the sum of their log-probabilities, and each gradient of it, is finite only if every
-term is.
+Every entry of `MANIFOLDS` and `LIKELIHOODS` is covered. All likelihoods share one compiled function per
+manifold: the sum of their log-probabilities, and each of its gradients, is finite only if every term is.
 """
 
 import dataclasses
@@ -21,12 +20,13 @@ from timelike.manifolds import MANIFOLDS, Cylinder, Quadric
 
 DIM = 4
 EPSILON = float(np.finfo(np.float32).eps)
-#: Roundings of a sum of squared differences, each of ε/2: a difference, which counts twice in its square,
-#: that square, and one for every further coordinate that is added to it (there are at most DIM + 1).
+#: Rounding errors, in units of ε, in a sum of squared differences; each operation contributes ½: the
+#: difference (twice, because it is squared), its square, and the addition of each further coordinate (there
+#: are at most DIM + 1 coordinates).
 ROUNDINGS = (3 + DIM) / 2
-#: For what only makes pairs or says what is right; what is tested is compiled as for users.
+#: For functions that only draw pairs or compute references; the tested code is compiled as for users.
 QUICKLY = {"xla_backend_optimization_level": "0"}
-DRAWS = 24  # uniform random numbers for one pair, and as many for its models
+DRAWS = 24  # uniform random numbers for one pair, and the same number for its models
 
 
 class Draws:
@@ -43,7 +43,7 @@ class Draws:
 
 
 def random_numbers(manifold, u, coldest):
-    """The manifold and every likelihood with random numbers: temperatures from `coldest` to 3."""
+    """The manifold and every likelihood with random parameters: temperatures from `coldest` to 3."""
 
     def draw(kind):
         domains = {f.name: f.metadata["domain"] for f in dataclasses.fields(kind)}
@@ -54,7 +54,7 @@ def random_numbers(manifold, u, coldest):
         return kind(**{name: pick.get(id(d), real)[i] for i, (name, d) in enumerate(domains.items())})
 
     size = jnp.exp(3 * u() - 1)
-    sized = jax.tree.map(lambda _: size, manifold)  # the one number a manifold may have is a length
+    sized = jax.tree.map(lambda _: size, manifold)  # the only number of a manifold is a length
     return sized, [draw(kind) for kind in LIKELIHOODS.values()]
 
 
@@ -69,9 +69,9 @@ def vector(manifold, u):
 
 
 def point(manifold, ambient):
-    """The point that an ambient vector stands for; on hyperbolic space, of the upper sheet."""
+    """The projection of an ambient vector; in hyperbolic space, onto the upper sheet."""
     if isinstance(manifold, Quadric) and (manifold.negatives, manifold.kappa) == (1, -1):
-        ambient = ambient.at[0].set(1)  # `project` finds its value from the others
+        ambient = ambient.at[0].set(1)  # `project` computes its value from the others
     return manifold.project(ambient)
 
 
@@ -85,7 +85,7 @@ def coincident(manifold, u):
 
 
 def null(manifold, u):
-    """q = p + v, v = e₁ + λe₂ null (or nearest to it, where the metric has no null vectors)."""
+    """q = p + v, where v = e₁ + λe₂ is null (or as close to null as the metric allows)."""
     p = start(manifold, u)
     e1, e2 = (manifold.to_tangent(p, vector(manifold, u)) for _ in range(2))
     a, b, c = (manifold.inner(p, *pair) for pair in ((e2, e2), (e1, e2), (e1, e1)))
@@ -99,7 +99,7 @@ def nearly_null(manifold, u):
 
 
 def antipodal(manifold, u):
-    """q = −p, or half a turn away on a cylinder; every second one a little off."""
+    """q = −p, or half a turn away on a cylinder; half of the pairs slightly perturbed."""
     p = start(manifold, u)
     q = p.at[0].add(manifold.circumference / 2) if isinstance(manifold, Cylinder) else -p
     off = jnp.where(u() < 0.5, 0, 10 ** (-6 * u() - 1))
@@ -111,7 +111,7 @@ def far(manifold, u):
 
 
 def degenerate(manifold, u):
-    """Some coordinates 0 or near underflow: where it can, on the axis of the circle of time."""
+    """Some coordinates 0 or near underflow; on the axis of the circle of time if possible."""
     on_axis = isinstance(manifold, Quadric) and manifold.negatives >= 3
     small = slice(0, 2) if on_axis else slice(2, None)
     vectors = [vector(manifold, u).at[small].multiply(10 ** (-50 * u())) for _ in range(2)]
@@ -128,7 +128,7 @@ REGIMES = (coincident, null, nearly_null, antipodal, far, degenerate, anywhere)
 
 @partial(jax.jit, compiler_options=QUICKLY)
 def random_pairs(manifold, regime, rows, coldest):
-    """Pairs of a regime (by its number) and temperatures down to `coldest`, as arguments of `log_probs`."""
+    """Pairs of a regime (by its index) and temperatures down to `coldest`, as arguments of `log_probs`."""
 
     def one(row):
         sized, likelihoods = random_numbers(manifold, Draws(row[DRAWS:]), coldest)
@@ -140,7 +140,7 @@ def random_pairs(manifold, regime, rows, coldest):
 
 @jax.jit
 def count_bad(*arguments):
-    """In how many pairs a log-probability or a gradient is not finite."""
+    """Number of pairs with a log-probability or a gradient that is not finite."""
     total = jax.value_and_grad(lambda *one: log_probs(*one).sum(), (0, 1, 2, 3))
     results = jax.tree.leaves(jax.vmap(total)(*arguments))
     finite = [jnp.isfinite(x).reshape(len(x), -1).all(axis=1) for x in results]
@@ -155,17 +155,17 @@ def rows():
 
 @pytest.mark.parametrize("name", MANIFOLDS)
 def test_everything_is_finite(name, rows):
-    """Over 10⁶ pairs of each regime on the two flat spaces, the two cylinders and the five quadrics."""
+    """More than 10⁶ pairs of each regime over the two flat spaces, two cylinders and five quadrics."""
     manifold = MANIFOLDS[name](DIM)
     bad = [int(count_bad(*random_pairs(manifold, i, rows, 1e-3))) for i in range(len(REGIMES))]
     assert not any(bad), {regime.__name__: count for regime, count in zip(REGIMES, bad, strict=True)}
 
 
 def rounding_of_interval(manifold, p, q):
-    """By how much s² may move, in units of ε, when the squares of the coordinates move by as many.
+    """The change of s², in units of ε, if the squares of the coordinates change by a relative ε.
 
-    Flat: |Δx|² + Δt² (of the farthest image). Quadrics: |p|² + |q|² in z = κ⟨p, q⟩, times |ds²/dz|,
-    which grows to 1/√δ within δ = ε(|p|² + |q|²) of the antipode.
+    Flat: |Δx|² + Δt² (of the farthest image). Quadrics: |p|² + |q|² in z = κ⟨p, q⟩, times |ds²/dz|, which
+    grows to 1/√δ within δ = ε(|p|² + |q|²) of the antipode.
     """
     if not isinstance(manifold, Quadric):
         return jnp.sum((q - p) ** 2) + jnp.max(manifold.separation(p, q).time ** 2)
@@ -176,12 +176,12 @@ def rounding_of_interval(manifold, p, q):
 
 
 def squares(likelihood, separation):
-    """What else is rounded: the cone adds Δt² to the interval."""
+    """An additional rounded term: the cone adds Δt² to the interval."""
     return jnp.max(separation.time**2) if isinstance(likelihood, Cone) else 0.0
 
 
 def temperature(likelihood, separation):
-    """By how much s² changes where the logit changes by 1, at least."""
+    """The least change of s² that changes the logit by 1."""
     if not isinstance(likelihood, Cone):
         return likelihood.tau1 if hasattr(likelihood, "tau1") else likelihood.tau
     square = jnp.maximum(separation.interval + separation.time**2, 0)  # the slope of a root is ½/root
@@ -194,7 +194,7 @@ logs = jax.jit(jax.vmap(lambda *arguments: log_probs(*arguments)[:, 0]))
 @partial(jax.jit, compiler_options=QUICKLY)
 @jax.vmap
 def with_conditioning(manifold, likelihoods, p, q):
-    """log p by every likelihood, and what rounding may do to its logit (s² − r)/τ, in units of ε."""
+    """log p by every likelihood, and the effect of rounding on its logit (s² − r)/τ, in units of ε."""
     separation, rounding = manifold.separation(p, q), rounding_of_interval(manifold, p, q)
     logits = [(rounding + squares(x, separation)) / temperature(x, separation) for x in likelihoods]
     return log_probs(manifold, likelihoods, p, q)[:, 0], 1 + jnp.stack(logits)
@@ -203,9 +203,9 @@ def with_conditioning(manifold, likelihoods, p, q):
 @pytest.mark.parametrize(("regime", "share"), [(anywhere, 0.005), (nearly_null, 0.08)])
 @pytest.mark.parametrize("name", MANIFOLDS)
 def test_float32_agrees_with_float64(name, regime, share, rows):
-    """To 1e-4 of log p, or to `ROUNDINGS` ε times its conditioning where that is more: near the light cone.
+    """To 1e-4 of log p, or to `ROUNDINGS` ε times its conditioning if that is more, as near the light cone.
 
-    There s² is a small difference of large squares. At most `share` of all pairs need it.
+    There s² is a small difference of large squares. At most a fraction `share` of all pairs needs this.
     """
     single = random_pairs(MANIFOLDS[name](DIM), REGIMES.index(regime), rows, 0.01)
     got = logs(*single)

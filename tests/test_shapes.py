@@ -1,7 +1,7 @@
-"""Every annotated shape is true: the package runs with jaxtyping and beartype checking each call.
+"""Every annotated shape is correct: jaxtyping and beartype check each call of the package.
 
-In a process of its own, because the checks replace our own error messages and take JAX arrays only.
-Tracing is enough to see all shapes, so nothing is compiled.
+The checks run in a separate process because they replace our own error messages and accept only JAX arrays.
+Tracing reveals all shapes, so nothing is compiled.
 """
 
 import subprocess
@@ -36,10 +36,10 @@ try:
 except Exception as error:
     assert type(error).__name__ == "TypeCheckError", error
 else:
-    raise AssertionError("the shapes were not checked")
+    raise AssertionError("shapes were not checked")
 """
 
 
-def test_annotated_shapes_are_true():
+def test_annotated_shapes_are_correct():
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

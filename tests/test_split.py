@@ -309,7 +309,7 @@ COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
         (
             GRAPH,
             {"times": np.zeros(5)},
-            "times has shape (5,); (1052,) is needed",
+            "times has shape (5,)",
         ),
         (
             GRAPH,

@@ -1,4 +1,4 @@
-"""Every geometry of `MANIFOLDS`: with its defaults, with other numbers, and in other dimensions."""
+"""Every geometry in `MANIFOLDS`: with its defaults, with other numbers, and in other dimensions."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from timelike.manifolds import MANIFOLDS, Cylinder, Flat, Hyperboloid, Manifold,
 
 
 def smallest(make: Callable[..., Manifold]) -> Manifold:
-    """The lowest dimension there is: 1, or 2 where the signature needs it."""
+    """The manifold of lowest dimension: 1, or 2 if the signature requires it."""
     try:
         return make(1)
     except ValueError:
@@ -24,8 +24,8 @@ OTHERS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "anti-de-
 OTHERS |= {"static-hyperboloid": Static(Hyperboloid(2, 2.0))}
 OTHERS |= {"two-time-flat": Flat(2, 1), "two-time-de-sitter": Quadric(2, 2, 1)}
 
-#: What a test's argument runs over. A program is compiled once for all numbers but anew for every
-#: dimension and signature, so only the quick axioms look at the others.
+#: The values of each test argument. A program is compiled once for all numbers but again for every dimension
+#: and signature, so only the quick axioms run over the other dimensions.
 ARGUMENTS = {
     "plain": IN_3D,
     "m": IN_3D | SCALED,

@@ -21,20 +21,20 @@ def with_numbers(m: Manifold, value) -> Manifold:
 
 
 def each(function, m: Manifold, *points):
-    """A method of m, or a function of m and one point each, over many points."""
+    """Apply a method of m, or a function of m and single points, to many points."""
     return jax.tree.map(np.asarray, _each(function, m, *points))
 
 
 @functools.partial(jax.jit, static_argnums=0, compiler_options={"xla_backend_optimization_level": "0"})
 def _each(function, m, *points):
-    # The manifold is an argument, so that one compilation serves all of its radii. Hundreds of programs
-    # that run once are compiled in a hurry; tests of steps and epochs run what users run.
+    # The manifold is an argument, so that one compilation serves all of its radii. Hundreds of programs that
+    # run once are compiled without optimisation; tests of steps and epochs run the code that users run.
     one = getattr(m, function) if isinstance(function, str) else functools.partial(function, m)
     return jax.vmap(one)(*points)
 
 
 def points(m: Manifold, seed: int):
-    """64 points up to a distance of order 1 around the origin."""
+    """64 points within a distance of order 1 from the origin."""
     return each(from_origin, m, jnp.asarray(np.random.default_rng(seed).uniform(-1, 1, (64, m.dim))))
 
 
@@ -44,12 +44,12 @@ def from_origin(m: Manifold, coordinates):
 
 
 def vectors(m: Manifold, seed: int, count: int = 64):
-    """Ambient vectors, none of them special."""
+    """Random ambient vectors."""
     return np.random.default_rng(seed).normal(size=(count, m.ambient_dim)).astype(m.origin().dtype)
 
 
 def frame(m: Manifold, p):
-    """`dim` tangent vectors at p, orthogonal to each other and of one length, the timelike ones first."""
+    """`dim` orthogonal tangent vectors of equal length at p, the timelike ones first."""
     origin, axes = m.origin().astype(p.dtype), jnp.eye(m.dim, dtype=p.dtype)
     vectors = jax.vmap(lambda axis: m.transport(origin, p, m.from_tangent_coordinates(axis)))(axes)
     lengths = jnp.sqrt(jnp.abs(jax.vmap(lambda v: m.inner(p, v, v))(vectors)))
@@ -59,8 +59,8 @@ def frame(m: Manifold, p):
 def tangents(m: Manifold, p, kind: str, seed: int = 0):
     """Timelike, spacelike or lightlike tangent vectors at each p, inside the injectivity region.
 
-    With unit vectors a (time) and b (space): 2a + b, a + 2b and a + b, times a number in [0.1, 1].
-    Where the metric is definite, b or a alone.
+    With unit vectors a (time) and b (space): 2a + b, a + 2b and a + b, times a number in [0.1, 1]. If the
+    metric is definite, only b or only a.
     """
     rng = np.random.default_rng(seed)
     blocks = np.split(rng.normal(size=(len(p), m.dim)), [m.signature[0]], axis=1)
@@ -72,7 +72,7 @@ def tangents(m: Manifold, p, kind: str, seed: int = 0):
 
 
 def kinds(m: Manifold) -> list[str]:
-    """Which of the three kinds of vectors there are."""
+    """The kinds of tangent vectors that the manifold has."""
     times, spaces = m.signature
     return ["timelike"] * (times > 0) + ["spacelike"] * (spaces > 0) + ["lightlike"] * (times > 0 < spaces)
 
@@ -83,7 +83,7 @@ def nearest(m: Manifold, p, q):
 
 
 def assert_close(found, expected, tolerance: float) -> None:
-    """Equal leaf by leaf, up to `tolerance` of the larger of 1 and the leaf's largest entry."""
+    """Assert that all leaves are equal, up to `tolerance` times max(1, the largest entry of the leaf)."""
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         scale = max(1.0, np.max(np.abs(b), initial=0.0))
         np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * scale)

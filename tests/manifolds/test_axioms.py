@@ -20,7 +20,7 @@ from samples import (
     with_numbers,
 )
 
-#: Every method of points p, q and an ambient vector v, with its arguments.
+#: Every method of points p, q and an ambient vector v, and its arguments.
 METHODS = {
     "inner": "pvv",
     "separation": "pq",
@@ -37,7 +37,7 @@ SAMPLES = {"p": lambda m: points(m, 0), "q": lambda m: points(m, 1), "v": lambda
 
 
 def radius_in_time(m, p):
-    """r of eq. 8 on a circle of time, where Δt_pq = r_q θ_pq; 1 where Δt does not depend on it."""
+    """r of eq. 8 on a circle of time, where Δt_pq = r_q θ_pq; 1 if Δt does not depend on it."""
     circle = getattr(m, "kappa", 1) < 0 and m.negatives >= 2
     return np.hypot(p[:, 0], p[:, 1]) if circle else np.ones(len(p))
 
@@ -52,7 +52,7 @@ def test_interval_is_symmetric_and_time_antisymmetric(any_dim):
 
 
 @pytest.mark.usefixtures("x64")
-def test_no_separation_from_itself(any_dim):
+def test_a_point_has_no_separation_from_itself(any_dim):
     p = points(any_dim, 0)
     interval, time = nearest(any_dim, p, p)
     assert not interval.any()

@@ -34,15 +34,15 @@ def test_ten_thousand_steps_stay_on_the_surface(m):
         end, off = walk(m, m.origin().astype(dtype), noise.astype(dtype))
         assert end.dtype == dtype
         assert np.linalg.norm(end - m.origin()) > 0.1
-        assert off <= 8 * np.finfo(dtype).eps  # 1e-6 and 2e-15: rounding does not build up
+        assert off <= 8 * np.finfo(dtype).eps  # 1e-6 and 2e-15: rounding errors do not accumulate
 
 
 @jax.jit
 def walk(m, p, noise):
-    """The end of a random walk, and how far off the surface its worst point lay."""
+    """The end of a random walk, and the largest residual on the way."""
 
     def step(p, noise):
-        # A projected vector is up to |p|² times as long.
+        # Projection lengthens a vector by a factor of up to |p|².
         p = m.exp(p, m.to_tangent(p, 0.1 * noise / jnp.sum(p * p)))
         return p, m.residual(p)
 
@@ -61,7 +61,7 @@ def test_exp_starts_at_the_point_with_the_given_velocity(m):
 
 
 @pytest.mark.usefixtures("x64")
-def test_exp_goes_as_far_as_its_velocity_and_log_comes_back(any_dim):
+def test_exp_covers_the_length_of_its_velocity_and_log_inverts_it(any_dim):
     m, p = any_dim, points(any_dim, 0)
     for kind in kinds(m):
         v = tangents(m, p, kind)
@@ -88,7 +88,7 @@ def test_the_geodesic_joins_its_ends_at_constant_speed(m):
 
 
 @pytest.mark.usefixtures("x64")
-def test_log_says_where_no_geodesic_exists(quadric):
+def test_log_is_nan_if_no_geodesic_exists(quadric):
     p = points(quadric, 0)
     assert np.isnan(each("log", quadric, p, -p)).all()
 
@@ -108,7 +108,7 @@ def test_transport_is_parallel(any_dim):
 
 
 @pytest.mark.usefixtures("x64")
-def test_project_keeps_points_and_mends_drift(any_dim):
+def test_project_keeps_points_and_corrects_drift(any_dim):
     m, p = any_dim, points(any_dim, 0)
     assert_close(each("project", m, p), p, 1e-14)
     once = each("project", m, p + 0.01 * vectors(m, 0))

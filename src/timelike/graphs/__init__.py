@@ -1,4 +1,4 @@
-"""Directed graphs in memory: edges, node names and their look-up, and a description in numbers.
+"""Directed graphs in memory: edges, node names and their lookup, and descriptive statistics.
 
-Importing a module of this room does not load JAX. May import: _util.
+Importing these modules does not load JAX. May import: _util.
 """

@@ -1,4 +1,4 @@
-"""What kind of graph this is, in numbers, and which geometry that suggests."""
+"""Descriptive statistics of a graph, and the geometry that they suggest."""
 
 from __future__ import annotations
 
@@ -11,33 +11,32 @@ from timelike._util.checks import whole_number
 from timelike.graphs.digraph import DiGraph
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
-#: Paths of two edges that are looked at; beyond it, so many are drawn.
+#: Most paths of two edges that are examined; if there are more, this many are sampled.
 PATHS = 10**6
-#: Nodes from which shortest cycles are sought, and edges that all these searches may follow.
+#: Most nodes from which shortest cycles are searched, and most edges that all searches together follow.
 STARTS, FOLLOWED = 256, 2 * 10**7
-#: Share of edges with a reverse from which direction hardly matters.
+#: From this reciprocity on, direction hardly matters.
 SYMMETRIC = 0.9
-
-#: With a smaller share of nodes on cycles a line of time serves better than a circle (2 % on E. coli).
+#: Below this fraction of nodes on cycles, linear time works better than a circle (2 % on E. coli).
 FEW_ON_CYCLES = 0.1
 
 
 @dataclasses.dataclass(frozen=True)
 class Description:
-    """Counts and shares of a graph.
+    """Statistics of a graph.
 
-    density                 edges over ordered pairs of different nodes
-    reciprocity             share of edges whose reverse is an edge too
+    density                 edges divided by ordered pairs of different nodes
+    reciprocity             fraction of edges whose reverse is also an edge
     components              weakly connected components, and the size of the largest
     strong_components       strongly connected components, and the size of the largest
-    nodes_on_cycles         nodes that a cycle runs through
-    longest_shortest_cycle  the greatest length of a shortest cycle through a node, 0 without cycles
-    cycle_searches          from how many nodes on cycles it was sought: all of them, or a sample
+    nodes_on_cycles         nodes that lie on a cycle
+    longest_shortest_cycle  maximum over nodes of the shortest cycle through the node, 0 without cycles
+    cycle_searches          nodes on cycles from which it was searched: all of them, or a sample
     in_degrees, out_degrees
-                            quantiles, by share of the nodes
-    transitive_share        share of the paths a → b → c with a ≠ c for which a → c is an edge
-    transitive_paths        how many paths that is from: all of them, or a sample
-    geometry, reason        a manifold to begin with, and why
+                            quantiles over the nodes
+    transitive_share        fraction of paths a → b → c with a ≠ c for which a → c is an edge
+    transitive_paths        number of paths examined: all of them, or a sample
+    geometry, reason        a manifold to start with, and why
     """
 
     nodes: int
@@ -60,11 +59,11 @@ class Description:
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers and texts, for JSON."""
+        """All fields as plain numbers and strings, for JSON."""
         return dataclasses.asdict(self)
 
     def __str__(self) -> str:
-        sought = f"from {self.cycle_searches:,} of {self.nodes_on_cycles:,} nodes on cycles"
+        searched = f"searched from {self.cycle_searches:,} of {self.nodes_on_cycles:,} nodes on cycles"
         lines = {
             "nodes": f"{self.nodes:,}",
             "edges": f"{self.edges:,} (density {self.density:.3g})",
@@ -73,11 +72,11 @@ class Description:
             "strong components": (
                 f"{self.strong_components:,}, the largest has {self.largest_strong_component:,} nodes"
             ),
-            "cycles": "none: a DAG"
+            "cycles": "none (a DAG)"
             if self.is_dag
-            else f"the longest shortest cycle found has {self.longest_shortest_cycle} edges, sought {sought}",
-            "degrees in": _quantiles(self.in_degrees),
-            "degrees out": _quantiles(self.out_degrees),
+            else f"the longest shortest cycle has {self.longest_shortest_cycle} edges ({searched})",
+            "in-degrees": _quantiles(self.in_degrees),
+            "out-degrees": _quantiles(self.out_degrees),
             "transitive": "no paths of two edges"
             if self.transitive_share is None
             else f"{self.transitive_share:.3f} of {self.transitive_paths:,} paths of two edges",
@@ -87,7 +86,7 @@ class Description:
 
 
 def describe(graph: DiGraph, seed: int = 0) -> Description:
-    """Describe a graph; what is sampled, is by `seed`."""
+    """Describe a graph; `seed` determines the samples."""
     from scipy.sparse.csgraph import connected_components
 
     matrix = graph.adjacency()
@@ -122,16 +121,10 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
 
 
 def _reciprocity(graph: DiGraph) -> float:
-    """Share of edges whose reverse is an edge (as in NetworkX)."""
-    if not graph.num_edges:
-        return 0.0
-    s, t = graph.sources, graph.targets
-    step = 2**22
-    both = sum(
-        int(np.count_nonzero(graph.has_edges(t[i : i + step], s[i : i + step])))
-        for i in range(0, graph.num_edges, step)
-    )
-    return both / graph.num_edges
+    """Fraction of edges whose reverse is an edge (as in NetworkX), computed in pieces to save memory."""
+    pieces = [slice(i, i + 2**22) for i in range(0, graph.num_edges, 2**22)]
+    both = sum(np.count_nonzero(graph.has_edges(graph.targets[i], graph.sources[i])) for i in pieces)
+    return both / max(graph.num_edges, 1)
 
 
 def _degrees(ends: np.ndarray, nodes: int) -> dict[str, float]:
@@ -152,7 +145,7 @@ def _quantiles(degrees: dict[str, float]) -> str:
 def _longest_shortest_cycle(
     graph: DiGraph, labels: np.ndarray, on_cycles: np.ndarray, rng: np.random.Generator
 ) -> tuple[int, int]:
-    """The longest of the shortest cycles through some nodes, and through how many it was sought."""
+    """The longest of the shortest cycles through some nodes, and the number of nodes searched."""
     starts = on_cycles if len(on_cycles) <= STARTS else rng.choice(on_cycles, STARTS, replace=False)
     longest, budget = 0, FOLLOWED
     for done, start in enumerate(starts):
@@ -164,9 +157,9 @@ def _longest_shortest_cycle(
 
 
 def _shortest_cycle(graph: DiGraph, labels: np.ndarray, start: int, budget: int) -> tuple[int, int]:
-    """Edges in the shortest cycle through a node, and what is left of the budget (0 edges if it is spent).
+    """Edges in the shortest cycle through a node (0 if the budget runs out), and the remaining budget.
 
-    A search in breadth that stays in the node's strong component: a level costs a few NumPy calls.
+    A breadth-first search within the strong component of the node; each level costs a few NumPy calls.
     """
     seen = np.zeros(graph.num_nodes, bool)
     level, length = np.asarray([start], np.int64), 0
@@ -183,7 +176,7 @@ def _shortest_cycle(graph: DiGraph, labels: np.ndarray, start: int, budget: int)
 
 
 def _rows(graph: DiGraph, nodes: np.ndarray) -> np.ndarray:
-    """Positions of all edges out of these nodes."""
+    """Positions of all outgoing edges of these nodes."""
     low = graph.row_starts[nodes].astype(np.int64)
     counts = graph.row_starts[nodes + 1] - low
     shift = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
@@ -194,14 +187,13 @@ def _rows(graph: DiGraph, nodes: np.ndarray) -> np.ndarray:
 
 
 def _transitive(graph: DiGraph, rng: np.random.Generator) -> tuple[float | None, int]:
-    """The share of paths a → b → c of three nodes that an edge a → c closes, and how many were looked at."""
-    out = np.diff(graph.row_starts).astype(np.int64)
-    going_on = out[graph.targets]
-    ends = np.cumsum(going_on)  # path i begins with the first edge whose end is beyond i
-    total = int(going_on.sum())
+    """The fraction of paths a → b → c of three nodes that an edge a → c closes, and the number examined."""
+    continuations = np.diff(graph.row_starts).astype(np.int64)[graph.targets]
+    ends = np.cumsum(continuations)  # path i begins with the first edge whose entry exceeds i
+    total = int(continuations.sum())
     path = np.arange(total) if total <= PATHS else rng.integers(0, total, PATHS)
     first = np.searchsorted(ends, path, side="right")
-    second = graph.row_starts[graph.targets[first]] + path - (ends - going_on)[first]
+    second = graph.row_starts[graph.targets[first]] + path - (ends - continuations)[first]
     a, b, c = graph.sources[first], graph.targets[first], graph.targets[second]
     proper = (a != b) & (b != c) & (a != c)
     count = int(np.count_nonzero(proper))
@@ -214,26 +206,20 @@ def _transitive(graph: DiGraph, rng: np.random.Generator) -> tuple[float | None,
 
 
 def _suggest(facts: dict[str, Any]) -> tuple[str, str]:
-    """A name in `manifolds.MANIFOLDS` to begin with, and why; a rule of thumb, no more."""
+    """The name of a manifold to start with, and why: a rule of thumb."""
     share, mutual = facts["transitive_share"] or 0.0, facts["reciprocity"]
     if mutual >= SYMMETRIC:
-        nearly = f"{mutual:.0%} of the edges go both ways, so there is hardly a direction to learn"
+        nearly = f"{mutual:.0%} of the edges go both ways, so there is little direction to learn"
         if share < 0.1:
-            return (
-                "hyperboloid",
-                f"{nearly}; few triangles ({share:.0%}), as in a tree, suit negative curvature",
-            )
+            return "hyperboloid", f"{nearly}; few triangles ({share:.0%}), as in a tree: negative curvature"
         return "euclidean", f"{nearly}; many triangles ({share:.0%}) fit a flat space"
     if facts["is_dag"]:
         more = f", and {share:.0%} of two-step paths are closed, as in an order" if share >= 0.5 else ""
-        return "minkowski", f"no cycles, so that time can run one way for all nodes{more}"
+        return "minkowski", f"no cycles, so time can run one way for all nodes{more}"
     on_cycles = facts["nodes_on_cycles"] / facts["nodes"]
-    cycles = f"{on_cycles:.0%} of the nodes lie on cycles, which need a circle of time"
     if on_cycles < FEW_ON_CYCLES:
         return "minkowski", f"only {on_cycles:.1%} of the nodes lie on cycles: nearly an order"
+    cycles = f"{on_cycles:.0%} of the nodes lie on cycles, which need a circle of time"
     if facts["longest_shortest_cycle"] <= 2 or share >= 0.2:
-        return (
-            "anti-de-sitter",
-            f"{cycles}; short cycles and triangles among them are tight, so add curvature",
-        )
+        return "anti-de-sitter", f"{cycles}; its curvature suits tight cycles and triangles"
     return "cylindrical-minkowski", f"{cycles}; try anti-de-sitter too"

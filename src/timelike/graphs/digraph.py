@@ -1,4 +1,4 @@
-"""A directed graph: two arrays of node numbers, names, weights, times, sorted rows for membership tests."""
+"""A directed graph: sorted arrays of sources and targets, with optional names, weights and times."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 
 from timelike._util.checks import instance, show, whole_number
 from timelike.graphs import edge_sorting
-from timelike.graphs.node_names import NameColumn, Names, as_names, nearest
+from timelike.graphs.node_lookup import unknown
+from timelike.graphs.node_names import NameColumn, Names, as_names
+from timelike.graphs.reading_notes import ReadSummary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from timelike.graphs.description import Description
-    from timelike.graphs.reading_notes import ReadSummary
 
-#: Positions of edges and numbers of nodes are int32, on the device too.
+#: Edge positions and node numbers are int32, also on the device.
 MOST_EDGES = MOST_NODES = 2**31 - 1
 
 
@@ -27,10 +28,10 @@ MOST_EDGES = MOST_NODES = 2**31 - 1
 class DiGraph:
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
-    Edges join different nodes, are sorted by source, then target, and unique, at most 2³¹ − 1. `names[i]`
-    is what the user calls node i (None: its number); `weights` are optional and positive; `times`, numbers
-    or dates, are optional too and say when each edge came about. `notes` says what was found and left out,
-    for a graph that was read, or that was given self-loops.
+    Edges join different nodes, are unique and sorted by source, then target; there are at most 2³¹ − 1.
+    `names[i]` is the name of node i (None: nodes have numbers only). Optional `weights` are positive.
+    Optional `times`, numbers or dates, tell when each edge appeared. `notes` reports what was left out when
+    the graph was read or built from edges with self-loops.
     """
 
     sources: np.ndarray
@@ -57,18 +58,18 @@ class DiGraph:
         weights: Sequence[float] | np.ndarray | None = None,
         times: Sequence[float] | np.ndarray | None = None,
     ) -> DiGraph:
-        """Build a graph from node numbers; of repeated edges the first is kept, with times the earliest.
+        """Build a graph from node numbers; of repeated edges, keep the first or, with times, the earliest.
 
-        Self-loops are left out and counted in `notes`: a point's separation from itself is the same
-        wherever it lies, so there is nothing to learn from them.
+        Self-loops are left out and counted in `notes`: the separation of a point from itself is the same
+        everywhere, so they carry no information.
         """
         s, t = (np.asarray(x).reshape(-1) for x in (sources, targets))
         if s.shape != t.shape:
-            raise ValueError(f"sources has {s.size} entries and targets {t.size}; they must be equally many")
+            raise ValueError(f"sources has {s.size} entries and targets has {t.size}; they must match")
         if s.size and not all(np.issubdtype(x.dtype, np.integer) for x in (s, t)):
-            raise TypeError(f"sources and targets hold {s.dtype} and {t.dtype}; they must be whole numbers")
+            raise TypeError(f"sources and targets hold {s.dtype} and {t.dtype}; they must hold integers")
         if s.size > MOST_EDGES:
-            raise ValueError(f"there are {s.size:,} edges; at most {MOST_EDGES:,} are possible")
+            raise ValueError(f"sources has {s.size:,} edges; at most {MOST_EDGES:,} are possible")
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
         n = n if names is None else _count_names(names, num_nodes)
@@ -79,19 +80,22 @@ class DiGraph:
             )
         w = None if weights is None else _checked_weights(weights, s.size)
         when = None if times is None else checked_times(times, s.size)
-        rows, loops = s.size, s == t
-        if left_out := int(np.count_nonzero(loops)):
-            s, t = s[~loops], t[~loops]
-            w, when = (None if x is None else x[~loops] for x in (w, when))
+        rows, is_loop = s.size, s == t
+        if loops := int(np.count_nonzero(is_loop)):
+            s, t = s[~is_loop], t[~is_loop]
+            w, when = (None if x is None else x[~is_loop] for x in (w, when))
         s, t, w, when = edge_sorting.ordered(edge_sorting.keys(s, t), w, when)
-        notes = _notes(rows, left_out, s.size, when) if left_out else None
+        notes = None
+        if loops:
+            kept = "first" if when is None else "earliest"
+            notes = ReadSummary("edges", rows, self_loops=loops, duplicates=rows - loops - s.size, kept=kept)
         return cls(s, t, n, None if names is None else as_names(names), w, when, notes)
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple], nodes: Iterable[Hashable] = ()) -> DiGraph:
-        """Build a graph from pairs of names, or triples with a weight.
+        """Build a graph from pairs of names, or from triples with a weight, as in `from_arrays`.
 
-        `nodes` lists names to keep even if they have no edge. What is left out is as in `from_arrays`.
+        `nodes` lists names to include even if they have no edge.
         """
         number: dict[Hashable, int] = {}
         for name in nodes:
@@ -104,17 +108,17 @@ class DiGraph:
 
     @property
     def num_edges(self) -> int:
-        """How many edges there are."""
+        """Number of edges."""
         return int(self.sources.size)
 
     @cached_property
     def row_starts(self) -> np.ndarray:
-        """The edges of source i are those from `row_starts[i]` to `row_starts[i + 1]`."""
+        """The edges of source i are at positions `row_starts[i]` to `row_starts[i + 1]` − 1."""
         nodes = np.arange(self.num_nodes + 1, dtype=np.int32)
         return np.searchsorted(self.sources, nodes).astype(np.int32)
 
     def has_edges(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Whether each pair is an edge: a binary search in the row of its source."""
+        """Whether each pair is an edge, by binary search among the targets of its source."""
         s, t = np.asarray(sources), np.asarray(targets)
         if not self.num_edges:
             return np.zeros(s.shape, bool)
@@ -127,7 +131,7 @@ class DiGraph:
         return (low < end) & (self.targets[np.minimum(low, last)] == t)
 
     def subgraph(self, keep: np.ndarray) -> DiGraph:
-        """The same nodes with the edges selected by a mask or by indices in edge order."""
+        """The graph of all nodes with the edges selected by a mask or by positions."""
         keep = np.flatnonzero(keep) if keep.dtype == bool else np.sort(keep)
         weights, times = (None if x is None else x[keep] for x in (self.weights, self.times))
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)
@@ -139,9 +143,9 @@ class DiGraph:
         names: Sequence[Hashable] | None = None,
         weights: np.ndarray | None = None,
     ) -> DiGraph:
-        """A graph with the (n, 2) `edges` too; `num_nodes` and `names` if it grows.
+        """A graph with the (n, 2) array `edges` added; pass `num_nodes` and `names` if it gains nodes.
 
-        It has weights if the new edges are given some.
+        The result has weights only if `weights` are passed for the new edges.
         """
         count = self.num_nodes if num_nodes is None else num_nodes
         s, t = np.concatenate([np.stack([self.sources, self.targets]), np.transpose(edges)], axis=1)
@@ -151,11 +155,11 @@ class DiGraph:
         return DiGraph.from_arrays(s, t, count, self.names if names is None else names, weights)
 
     def numbers(self, nodes: Any, argument: str = "nodes") -> np.ndarray:
-        """The numbers of nodes given by name (or by number, in a graph without names)."""
+        """The numbers of nodes from their names (from their numbers in a graph without names)."""
         return node_numbers(nodes, self.num_nodes, self.names, argument)
 
     def adjacency(self) -> csr_array:
-        """The adjacency matrix: 1 for every edge, in double precision, which SciPy's algorithms work in."""
+        """The adjacency matrix: 1 for every edge, in double precision as SciPy's algorithms require."""
         from scipy.sparse import csr_array
 
         ones, shape = np.ones(self.num_edges), (self.num_nodes, self.num_nodes)
@@ -163,15 +167,15 @@ class DiGraph:
 
     @property
     def pairs(self) -> np.ndarray:
-        """The edges as an (n, 2) array of numbers."""
+        """The edges as an (n, 2) array of node numbers."""
         return np.stack([self.sources, self.targets], axis=1)
 
     def name(self, node: int) -> Hashable:
-        """What the user calls a node."""
+        """The name of a node; its number in a graph without names."""
         return int(node) if self.names is None else self.names[node]
 
     def describe(self, seed: int = 0) -> Description:
-        """Counts and shares that say what kind of graph this is, and which geometry that suggests."""
+        """Statistics of the graph, and the geometry that they suggest."""
         from timelike.graphs.description import describe
 
         return describe(self, seed)
@@ -183,26 +187,23 @@ class DiGraph:
 def node_numbers(
     nodes: Any, num_nodes: int, names: Sequence[Hashable] | None, argument: str = "nodes"
 ) -> np.ndarray:
-    """Numbers of nodes: looked up by name where there are names, checked for their range otherwise."""
+    """Node numbers: looked up by name if there are names, otherwise checked to be in range."""
     if names is None:
         return checked_nodes(nodes, num_nodes, argument)
-    names = as_names(names)
     values = [nodes] if isinstance(nodes, str) else list(np.atleast_1d(np.asarray(nodes, dtype=object)))
-    found = names.find(values)
-    if None in found:
-        value = values[found.index(None)]
-        near = ", ".join(nearest(names, value))
-        raise ValueError(f"{argument}: there is no node {value!r}; the nearest names are {near}")
-    return np.asarray(found, dtype=np.int32)
+    numbers = as_names(names).find(values)
+    if None in numbers:
+        raise ValueError(f"{argument}: {unknown(values[numbers.index(None)], num_nodes, names)}")
+    return np.asarray(numbers, dtype=np.int32)
 
 
 def is_one(nodes: Any) -> bool:
-    """Whether this is a node rather than several."""
+    """Whether this is a single node rather than several."""
     return isinstance(nodes, str) or not isinstance(nodes, Iterable) or getattr(nodes, "ndim", 1) == 0
 
 
 def checked_nodes(nodes: Any, num_nodes: int, argument: str) -> np.ndarray:
-    """Node numbers as an int32 array, or an error that names the first one out of range."""
+    """Node numbers as an int32 array; the error names the first one that is out of range."""
     array = np.asarray(nodes)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise TypeError(
@@ -227,10 +228,10 @@ def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarra
 
 
 def checked_times(times: Any, count: int) -> np.ndarray:
-    """One number or date per edge, dates as microseconds."""
+    """One number or date per edge; dates in microseconds."""
     array = np.asarray(times)
     if array.shape != (count,):
-        raise ValueError(f"times has shape {array.shape}; ({count},) is needed, one for each edge")
+        raise ValueError(f"times has shape {array.shape}; it must be ({count},), one time per edge")
     if array.dtype.kind not in "iufM":
         raise TypeError(f"times holds {array.dtype}; it must hold numbers or datetime64")
     bad = np.flatnonzero(~np.isfinite(array))
@@ -242,42 +243,37 @@ def checked_times(times: Any, count: int) -> np.ndarray:
 def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
     repeated = 0 if isinstance(names, NameColumn) else len(names) - len(set(names))
     if repeated:
-        raise ValueError(f"names has {repeated} repetitions; every node needs its own name")
+        raise ValueError(f"names has {repeated} repeated entries; every node needs a unique name")
     if num_nodes is not None and num_nodes != len(names):
-        raise ValueError(f"num_nodes is {num_nodes} but there are {len(names)} names")
+        raise ValueError(f"num_nodes is {num_nodes} but names has {len(names)} entries; they must match")
     return len(names)
 
 
 def _checked_rows(edges: Iterable[tuple]) -> list[tuple]:
-    """Rows of two names, or all with a weight."""
+    """Rows of two names, or of two names and a weight."""
     instance("edges", edges, Iterable, "a list of (source, target) pairs")
     rows: list[tuple] = []
     for i, edge in enumerate(edges):
         row = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
         if len(row) not in (2, 3) or len(row) != len((rows or [row])[0]):
             raise ValueError(
-                f"edges[{i}] is {show(edge)}; every edge must be (source, target), or all with a weight"
+                f"edges[{i}] is {show(edge)}; edges must all be (source, target) or (source, target, weight)"
             )
         if not all(isinstance(name, Hashable) for name in row[:2]):
-            raise TypeError(f"edges[{i}] is {show(edge)}; names must be hashable, such as texts and numbers")
+            raise TypeError(
+                f"edges[{i}] is {show(edge)}; names must be hashable, such as strings and numbers"
+            )
         rows.append(row)
     return rows
-
-
-def _notes(rows: int, loops: int, edges: int, times: np.ndarray | None) -> ReadSummary:
-    from timelike.graphs.reading_notes import ReadSummary
-
-    kept = "first" if times is None else "earliest"
-    return ReadSummary("edges", rows, self_loops=loops, duplicates=rows - loops - edges, kept=kept)
 
 
 def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:
     try:
         array = np.asarray(weights, dtype=np.float32).reshape(-1)
     except (TypeError, ValueError):
-        raise TypeError(f"weights is {show(weights)}; it must hold a number for each edge") from None
+        raise TypeError(f"weights is {show(weights)}; it must hold one number per edge") from None
     if array.size != count:
-        raise ValueError(f"weights has {array.size} entries for {count} edges")
+        raise ValueError(f"weights has {array.size} entries; it must have {count}, one per edge")
     bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
     if bad.size:
         raise ValueError(f"weights[{bad[0]}] is {array[bad[0]]}; weights must be finite and > 0")

@@ -1,4 +1,4 @@
-"""What a reader found: counted, kept with the graph, and printed one line per finding."""
+"""A summary of what a reader found and left out, kept with the graph."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class ReadSummary:
-    """How many edges a source held and why some of them are not in the graph.
+    """How many edges a source has and why some of them are not in the graph.
 
-    `missing_weights` were empty, not a number or infinite. `remarks` are other things to know, such
-    as which columns were not read. Of repeated edges the first is `kept`, or the earliest.
+    `missing_weights` counts weights that are empty, NaN or infinite. `kept` tells which of several repeated
+    edges the graph keeps: the "first" or the "earliest". `remarks` lists anything else worth knowing, such as
+    columns that were not read.
     """
 
     source: str
@@ -25,18 +26,18 @@ class ReadSummary:
     kept: str = "first"
 
     def lines(self) -> list[str]:
-        """One line per finding; none if every row became an edge."""
-        found = {
+        """One line per finding; an empty list if every row became an edge."""
+        counts = {
             "malformed rows skipped": self.bad_rows,
             "self-loops left out": self.self_loops,
             "edges left out because their weight is missing, NaN or infinite": self.missing_weights,
-            "edges left out because their weight is negative (if it is a sign, name two columns only)": (
+            "edges left out because their weight is negative (for signed edges, name two columns only)": (
                 self.negative_weights
             ),
             "edges left out because their weight is 0": self.zero_weights,
             f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
         }
-        return [f"{count:,} {what}" for what, count in found.items() if count] + list(self.remarks)
+        return [f"{count:,} {what}" for what, count in counts.items() if count] + list(self.remarks)
 
     def __str__(self) -> str:
         return "\n".join([f"{self.source}: {self.rows:,} edges read", *(f"  {x}" for x in self.lines())])

@@ -18,7 +18,7 @@ import numpy as np
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
-from timelike.graphs.name_parsing import WHOLE, name_numbers, name_texts, single, small, whole_numbers
+from timelike.graphs.name_parsing import WHOLE, name_numbers, names_from, single, small, whole_numbers
 from timelike.graphs.node_names import Names
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
@@ -161,7 +161,7 @@ class Builder:
         names = self._numbering.names()
         self._numbering = None
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
-            return name_texts(names), None, len(names)
+            return names_from(names), None, len(names)
         ids = names.cast(int).to_numpy()
         order = np.argsort(ids)
         rank = np.empty(len(ids), np.int32)

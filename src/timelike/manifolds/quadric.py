@@ -232,7 +232,7 @@ class Quadric(Manifold):
         return jnp.where(p[self._normal_axis] < 0, 1.0, off) if two_sheets else off
 
     def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
-        """Insert 0 for the normal coordinate; on the circle of time the future points towards −x₁."""
+        """Insert 0 as normal coordinate; on a circle of time the future is towards −x₁ (the paper's −x₀)."""
         if self.kappa > 0:
             return jnp.concatenate([coordinates, jnp.zeros(1, coordinates.dtype)])
         if self.has_circle:
