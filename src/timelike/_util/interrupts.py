@@ -48,9 +48,9 @@ def note_signals() -> Iterator[list[str]]:
 def minded_interrupts() -> Iterator[None]:
     """Handle Ctrl-C for the whole program: raise KeyboardInterrupt, but only where that is safe.
 
-    The interrupt waits while the frame is `_fragile`. Where Python ignores exceptions, as in a finaliser, it
-    is sent again. After the program is done, it is ignored. A program that exits with the code `INTERRUPTED`
-    skips Python's orderly shutdown, in which JAX crashes if a compilation was interrupted.
+    An interrupt waits while the frame is `_fragile`. If Python ignores the exception, as in a finaliser, the
+    interrupt is sent again. Once the program is done, interrupts are ignored. A program that exits with the
+    code `INTERRUPTED` skips Python's orderly shutdown, in which JAX crashes if a compilation was interrupted.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # e.g. a background job of a shell
         yield
