@@ -1,6 +1,6 @@
-"""Every list of choices, as types: `--help` and mistakes on the command line need no JAX.
+"""The names of all choices, as types, so that `--help` and command-line errors do not load JAX.
 
-The registries that hold the things themselves have the same names in the same order; a test compares them.
+The registries list the same names in the same order; a test compares them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Geometry = Literal[
 LikelihoodName = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]
 Storage = Literal["float32", "bfloat16", "float16"]
-#: Kinds of negatives that an evaluation draws; `listed` ones come from a file.
+#: Kinds of negative samples that an evaluation draws; `listed` ones come from a file.
 NegativeKind = Literal[
     "uniform", "active_source", "active_target", "same_source", "same_target", "reversed", "degree"
 ]
