@@ -75,9 +75,9 @@ def test_pictures_show_the_probabilities_that_are_predicted():
 
 
 def test_curves_refuse_pairs_of_one_kind():
-    with pytest.raises(ValueError, match="pairs.* 300 positive.* 0 negative"):
+    with pytest.raises(ValueError, match=r"pairs.* 300 positive.* 0 negative"):
         plot.precision_recall_curve(EMBEDDING, LabelledPairs.build(PAIRS, np.zeros((0, 2), int)))
-    with pytest.raises(ValueError, match="pairs.* 60.* 59"):
+    with pytest.raises(ValueError, match=r"pairs.* 60.* 59"):
         plot.calibration_curve(EMBEDDING, LabelledPairs.build(PAIRS[:60], np.array([[0, 60]])))
 
 
@@ -124,11 +124,11 @@ def test_sweep_table_has_the_median_over_seeds():
     assert [text.get_text() for text in axes.texts] == ["×", "0.31", "0.41", "0.22", "0.32", "0.42"]
     best = plot.sweep_table(sweep, columns="alpha", rows="seed").axes[0].images[0].get_array()
     np.testing.assert_allclose(best[2], [0.71, 0.72])  # the best τ₁
-    with pytest.raises(ValueError, match="rows.*'tau2'.* tau1, alpha, seed"):
+    with pytest.raises(ValueError, match=r"rows.*'tau2'.* tau1, alpha, seed"):
         plot.sweep_table(sweep, rows="tau2")
-    with pytest.raises(ValueError, match="value.*'ap'.* valid_ap"):
+    with pytest.raises(ValueError, match=r"value.*'ap'.* valid_ap"):
         plot.sweep_table(sweep, value="ap")
-    with pytest.raises(ValueError, match="value.*'test_ap'"):
+    with pytest.raises(ValueError, match=r"value.*'test_ap'"):
         plot.sweep_table(sweep, value="test_ap")
 
 

@@ -292,7 +292,7 @@ def test_another_graph_is_matched_by_name():
     embedding = embed(Minkowski(2), nodes=3, names=("a", "b", "c"))
     chosen = select(embedding, DiGraph.from_edges([("c", "a")]))
     assert (chosen.sources.tolist(), chosen.targets.tolist()) == ([2], [0])
-    with pytest.raises(ValueError, match="graph.*'d'"):
+    with pytest.raises(ValueError, match=r"graph.*'d'"):
         plot.draw(embedding, DiGraph.from_edges([("c", "d")]))
 
 

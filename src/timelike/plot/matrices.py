@@ -141,7 +141,8 @@ def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:
 
 def _ticks(axes: Axes, rows: str | None, columns: str, down: list, across: list) -> None:
     axes.set_xticks(range(len(across)), [f"{x:g}" for x in across])
-    axes.set_yticks(*([[]] if rows is None else [range(len(down)), [f"{x:g}" for x in down]]))
+    labels = [] if rows is None else [f"{x:g}" for x in down]
+    axes.set_yticks(range(len(labels)), labels)
     axes.set(xlabel=_word(columns), ylabel=_word(rows) if rows else "")
     axes.tick_params(length=0)
 
