@@ -182,7 +182,7 @@ class Answers:
         return {
             "forward": {**forward, "why": self._why(*parts)},
             "backward": self._one_way(target, source, raw[1:]),
-            "calibration": self.embedding.info.get("calibration"),
+            "calibration": self.picture.calibration,
         }
 
     def _one_way(self, source: int, target: int, raw: np.ndarray) -> dict[str, Any]:

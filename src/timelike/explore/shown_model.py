@@ -54,6 +54,12 @@ class Picture:
         timed = self.manifold.signature[0] or self.view.period or not isinstance(likelihood, FermiDirac)
         return "time" if timed else "first direction"
 
+    @property
+    def calibration(self) -> str | None:
+        """How the probabilities are calibrated, or why they are not; None if nothing is known."""
+        calibration, info = self.model.embedding.calibration, self.model.embedding.info
+        return info.get("calibration") if calibration is None else str(calibration)
+
     @cached_property
     def edges(self) -> np.ndarray:
         """The known edges as (n, 2) node numbers; empty if there are more than `MOST_EDGES`."""
@@ -80,7 +86,7 @@ class Picture:
             "nodes": self.count,
             "edges": None if self.model.known is None else self.model.known.num_edges,
             "likelihood": type(embedding.model.likelihood).__name__,
-            "calibration": None if embedding.calibration is None else str(embedding.calibration),
+            "calibration": self.calibration,
             "facts": {name: info[name] for name in ("reason", "valid_ap") if name in info},
             "views": views_of(manifold),
             "period": view.period,
