@@ -208,6 +208,6 @@ def test_one_program_serves_all_nodes(answers):
 
 def _compilations() -> int:
     from timelike.explore.answers import _both_ways, _from_and_to
-    from timelike.plot.drawn_nodes import look
+    from timelike.plot.drawn_nodes import score_edges
 
-    return sum(f._cache_size() for f in (_both_ways, _from_and_to, look))
+    return sum(f._cache_size() for f in (_both_ways, _from_and_to, score_edges))

@@ -23,14 +23,14 @@ from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_lookup import find_nodes, unknown
 from timelike.graphs.node_names import as_names, nearest
 from timelike.manifolds import pairwise
-from timelike.plot.drawn_nodes import LIKELY, look
+from timelike.plot.drawn_nodes import LIKELY, score_edges
 
 #: Most rows of a list, names in one reply, search results, and characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
 #: Most names with a common prefix that a search sorts by length.
-MOST_LOOKED = 500
+MOST_PREFIXED = 500
 #: Edges of a node are padded to one of these sizes, so that two compiled functions serve all nodes.
-LOOKED_AT = (32, 6 * MOST_ROWS)
+PADDED_SIZES = (32, 6 * MOST_ROWS)
 #: In larger graphs, ranking all pairs takes too long to wait for.
 MOST_FOR_ALL_PAIRS = 10_000
 
@@ -52,9 +52,7 @@ class Answers:
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
         self.known = shown.known or DiGraph.from_arrays([], [], self.picture.count)
         self.strangers = [self.embedding.strangers(shown.known, incoming) for incoming in (False, True)]
-        order = np.argsort(self.known.targets, kind="stable")
-        self._into = self.known.sources[order]
-        self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
+        self._reversed = DiGraph.from_arrays(self.known.targets, self.known.sources, self.picture.count)
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
         self._model = jax.tree.map(jnp.asarray, self.embedding.score_model)  # on the device, once
         self._coordinates = coordinate_names(self.embedding.model.manifold)
@@ -82,7 +80,7 @@ class Answers:
         wanted = " ".join(text[:MOST_TEXT].casefold().split())
         if not wanted:
             return []
-        begin = sorted(self._places(f"\n{wanted}", MOST_LOOKED), key=lambda i: (len(self.name(i)), i))
+        begin = sorted(self._places(f"\n{wanted}", MOST_PREFIXED), key=lambda i: (len(self.name(i)), i))
         inside = self._places(wanted, 2 * most)
         ids = dict.fromkeys([*self._places(f"\n{wanted}\n", 1), *begin[:most], *inside])
         return [self._node(i) for i in [*ids][:most]]
@@ -150,7 +148,7 @@ class Answers:
     def _turns(self, number: int, sides: Sequence[tuple[dict[str, Any], np.ndarray]]) -> list[dict[int, int]]:
         """For edges on a time circle: the image of the target that contributes most, by the other node.
 
-        Unlikely edges are omitted and drawn to the nearest image, as in `plot.drawn_nodes.look`.
+        Unlikely edges are omitted and drawn to the nearest image, as in `plot.drawn_nodes.score_edges`.
         """
         if self.picture.view.period is None:
             return [{}, {}]
@@ -161,8 +159,8 @@ class Answers:
         out, into = ends
         s = np.concatenate([np.full(len(out), number), into])
         t = np.concatenate([out, np.full(len(into), number)])
-        size = next(size for size in LOOKED_AT if len(s) <= size)
-        turns = np.asarray(look(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
+        size = next(size for size in PADDED_SIZES if len(s) <= size)
+        turns = np.asarray(score_edges(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
         return [
             dict(zip(out.tolist(), turns, strict=False)),
             dict(zip(into.tolist(), turns[len(out) :], strict=False)),
@@ -248,7 +246,7 @@ class Answers:
         self.search("a")
         if self.picture.view.period is not None:
             none = np.zeros(0, int)
-            look(self._model, *self._rows(none, none, LOOKED_AT[0]))
+            score_edges(self._model, *self._rows(none, none, PADDED_SIZES[0]))
 
     # Numbers
 
@@ -260,9 +258,8 @@ class Answers:
         return np.asarray(_from_and_to(self._model, self._columns, source, target))
 
     def _known_of(self, number: int, incoming: bool) -> np.ndarray:
-        if incoming:
-            return self._into[self._into_starts[number] : self._into_starts[number + 1]]
-        return self.known.targets[self.known.row_starts[number] : self.known.row_starts[number + 1]]
+        graph = self._reversed if incoming else self.known
+        return graph.targets[graph.row_starts[number] : graph.row_starts[number + 1]]
 
     def _rows(self, sources: np.ndarray, targets: np.ndarray, size: int) -> tuple[Any, Any]:
         points = self.embedding.points

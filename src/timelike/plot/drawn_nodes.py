@@ -88,7 +88,7 @@ def select(
         if len(sources) < graph.num_edges:
             notes.append(f"{len(sources):,} of {graph.num_edges:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
-    log_prob, turns = (np.asarray(x) for x in look(model, *map(jnp.asarray, ends)))
+    log_prob, turns = (np.asarray(x) for x in score_edges(model, *map(jnp.asarray, ends)))
     prob = np.exp(embedding.calibrate(log_prob))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
@@ -134,10 +134,10 @@ def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> tuple[
 
 
 @jax.jit
-def look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
+def score_edges(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
     """Of each pair: the log-probability, and the image of q (nearest: 0) that contributes most to it."""
 
-    def look_at_pair(p: Point, q: Point) -> tuple[Any, Any]:
+    def score_edge(p: Point, q: Point) -> tuple[Any, Any]:
         separation = model.separation(p, q)
         log_prob = model.from_separation(separation)[0]
         if not model.likelihood.decays_in_time:
@@ -146,7 +146,7 @@ def look(model: Model, p: Any, q: Any) -> tuple[Any, Any]:
         unlikely = log_prob < math.log(LIKELY)
         return log_prob, jnp.where(unlikely, 0, jnp.argmax(parts) - parts.shape[-1] // 2)
 
-    return jax.vmap(look_at_pair)(p, q)
+    return jax.vmap(score_edge)(p, q)
 
 
 @jax.jit

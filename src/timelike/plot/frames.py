@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.core.manifold import Manifold, Point
-from timelike.plot.views import main_axis
+from timelike.plot.views import main_axes
 
 
 class Frame(NamedTuple):
@@ -43,7 +43,8 @@ def frame_at(manifold: Manifold, p: Point, others: Any) -> Frame:
     components = logs @ np.linalg.pinv(basis)
     t = components @ dual * np.sign(length)
     x = components @ metric @ space.T * np.sign(sizes)
-    axis, lost = main_axis(x[np.isfinite(t)])
+    axes, shares = main_axes(x[np.isfinite(t)])
+    axis, lost = axes[:, 0], max(0.0, 1 - float(shares[0]))
     across = axis @ space @ basis
     if len(across) and across[np.argmax(np.abs(across))] < 0:  # fix the sign
         axis, across = -axis, -across

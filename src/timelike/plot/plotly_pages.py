@@ -44,13 +44,8 @@ plot.on('plotly_click', event => {
 PAGE = """\
 <!doctype html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-</head>
-<body>
-{plot}
-</body>
+<head><meta charset="utf-8"><title>{title}</title></head>
+<body>{plot}</body>
 </html>
 """
 

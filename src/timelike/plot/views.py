@@ -130,18 +130,12 @@ def main_directions(space: np.ndarray, fit: int | None = None) -> Space:
     The directions are fitted to the first `fit` rows (None: all). The origin is not moved, and a single
     direction is kept as it is.
     """
-    axes, shares = _main_axes(space[:fit])
+    axes, shares = main_axes(space[:fit])
     along = space @ axes
     return Space(along[:, 0], along[:, 1], max(0.0, 1 - shares[0]), max(0.0, 1 - shares.sum()))
 
 
-def main_axis(space: np.ndarray) -> tuple[np.ndarray, float]:
-    """The first principal direction as a unit vector, and the fraction of variance in the others."""
-    axes, shares = _main_axes(space)
-    return axes[:, 0], max(0.0, 1 - float(shares[0]))
-
-
-def _main_axes(space: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def main_axes(space: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The first two principal directions as columns (0 if missing), and their fractions of the variance."""
     dim = space.shape[1]
     if dim < 2:
