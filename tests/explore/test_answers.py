@@ -27,8 +27,8 @@ def test_the_lists_of_a_node_are_those_of_the_embedding(shown, answers, number):
     embedding, known = shown[0].embedding, shown[0].known
     name, found = f"gene{number}", answers.node(number, 12)
     for exclude, kind in ((None, "all"), (known, "new")):
-        targets = [(p.target, p.probability) for p in embedding.top_targets(name, 12, exclude)]
-        sources = [(p.source, p.probability) for p in embedding.top_sources(name, 12, exclude)]
+        targets = [(p.target, p.probability) for p in embedding.top_targets(name, 12, exclude=exclude)]
+        sources = [(p.source, p.probability) for p in embedding.top_sources(name, 12, exclude=exclude)]
         assert rows(found, "targets", kind) == targets
         assert rows(found, "sources", kind) == sources
     neighbours = {known.names[t] for s, t in known.pairs if s == number}
@@ -46,11 +46,14 @@ def test_a_model_ranked_by_another_score_is_shown_so(kind):
     shown = made_to_differ(make("minkowski"), kind)
     embedding, known = shown.embedding, shown.known
     found = Answers(shown).node(7, 12)
-    targets, sources = embedding.top_targets("gene7", 12, known), embedding.top_sources("gene7", 12, known)
+    targets, sources = (
+        embedding.top_targets("gene7", 12, exclude=known),
+        embedding.top_sources("gene7", 12, exclude=known),
+    )
     assert rows(found, "targets", "new") == [(p.target, p.probability) for p in targets]
     assert rows(found, "sources", "new") == [(p.source, p.probability) for p in sources]
     best = [(row["source"]["name"], row["target"]["name"]) for row in Answers(shown).likeliest(5)]
-    assert best == [tuple(p[:2]) for p in embedding.top_edges(5, known)]
+    assert best == [tuple(p[:2]) for p in embedding.top_edges(5, exclude=known)]
 
 
 def test_of_several_members_the_first_is_shown(shown, answers):
@@ -113,7 +116,7 @@ def test_why_is_the_separation(shown, answers):
 
 
 def test_the_likeliest_edges_are_those_of_the_embedding(shown, answers):
-    expected = shown[0].embedding.top_edges(20, shown[0].known)
+    expected = shown[0].embedding.top_edges(20, exclude=shown[0].known)
     found = [(x["source"]["name"], x["target"]["name"], x["p"]) for x in answers.likeliest()]
     assert found == [tuple(row) for row in expected]
 

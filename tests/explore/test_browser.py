@@ -85,8 +85,8 @@ def test_the_predicted_lists_are_those_of_python(page, shown):
     for exclude in (None, known):
         if exclude is not None:
             page.check("#only-new")
-        targets = [(p.target, p.probability) for p in embedding.top_targets("gene3", 20, exclude)]
-        sources = [(p.source, p.probability) for p in embedding.top_sources("gene3", 20, exclude)]
+        targets = [(p.target, p.probability) for p in embedding.top_targets("gene3", 20, exclude=exclude)]
+        sources = [(p.source, p.probability) for p in embedding.top_sources("gene3", 20, exclude=exclude)]
         for side, expected in (("targets", targets), ("sources", sources)):
             found = listed(page, side)
             assert [row[0] for row in found] == [name for name, _ in expected]
@@ -270,7 +270,7 @@ def test_exports(page, tmp_path, shown):
     assert len(files["png"]) > 10_000
     assert files["svg"].count(b"<circle") >= 60
     assert b">time</text>" in files["svg"]  # the legend
-    best = shown[0].embedding.top_targets("gene3", 1, shown[0].known)[0]
+    best = shown[0].embedding.top_targets("gene3", 1, exclude=shown[0].known)[0]
     line = files["tsv"].decode().splitlines()[1].split("\t")
     assert line[:2] == [best.source, best.target]
     assert float(line[2]) == pytest.approx(best.probability, rel=1e-6)
@@ -315,7 +315,7 @@ def test_a_page_of_its_own_ranks_as_the_model_does(context, tmp_path, kind, side
     search(page, "gene7")
     page.wait_for_selector(f"#likely-{side} .row")
     found = {row[0]: row[1] for row in listed(page, side)}
-    for best in getattr(shown.embedding, f"top_{side}")("gene7", 20, shown.known):
+    for best in getattr(shown.embedding, f"top_{side}")("gene7", 20, exclude=shown.known):
         assert found[getattr(best, side[:-1])] == pytest.approx(best.probability, rel=1e-5)
     assert found.keys() <= {f"gene{i}" for i in range(20)}
     page.close()
