@@ -1,4 +1,4 @@
-"""Questions to the server, without a network."""
+"""A client of the server that needs no network."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ LOCAL = "http://127.0.0.1:8000"
 
 
 class Client:
-    """Questions to an application, without a network; keeps cookies."""
+    """Sends requests to an application without a network; keeps cookies."""
 
     def __init__(self, app, base_url: str = LOCAL):
         self.app, self.base_url, self.cookies = app, base_url, httpx.Cookies()

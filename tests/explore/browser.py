@@ -23,12 +23,12 @@ FLAGS = [
     "--use-angle=swiftshader",  # WebGL in software
     "--enable-unsafe-swiftshader",
 ]
-#: Milliseconds: other programs may have the processor for a while.
+#: Milliseconds; the processor may be busy for a while.
 PATIENCE = 120_000
 
 
 def chromium() -> str | None:
-    """Where the browser is, if there is one."""
+    """Path of the browser, or None."""
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -79,7 +79,7 @@ def browsing() -> Iterator:
 
 
 def opened(context, address: str):
-    """A page that is ready; what goes wrong in it is kept in `page.problems`."""
+    """A page that is ready; `page.problems` collects its errors."""
     page = context.new_page()
     page.problems = []
     page.on("pageerror", lambda error: page.problems.append(str(error)))

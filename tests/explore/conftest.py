@@ -12,7 +12,7 @@ from timelike.explore.shown_model import Shown
 
 @pytest.fixture(scope="session")
 def shown() -> list[Shown]:
-    """Of one kind and size, so that they share their programs."""
+    """Two models of the same kind and size, so that they share compiled functions."""
     return [make(frames=3, title="A"), make(title="B", edges=90, seed=1)]
 
 
@@ -28,6 +28,6 @@ def client(shown) -> Client:
 
 @pytest.fixture(scope="module")
 def context():
-    """A browser; while it runs, so does its event loop, with which no other can run in this thread."""
+    """A browser; its event loop runs meanwhile, so this thread cannot run another."""
     with browsing() as found:
         yield found

@@ -1,4 +1,4 @@
-"""Embeddings with random points and random known edges: what a page needs, without any training."""
+"""Untrained models for the page: random points and random known edges."""
 
 import dataclasses
 
@@ -25,7 +25,7 @@ def points_of(model: Model, nodes: int, seed: int = 0, scale: float = 0.6) -> np
 
 
 def made_to_differ(shown: Shown, kind: str = "inner") -> Shown:
-    """The same, ranked by the light cone, as if all non-edges had been of nodes with edges out, or in."""
+    """The same model ranked by the light cone, as if all non-edges came from nodes with edges out (in)."""
     seen = (shown.known.sources if kind == "inner" else shown.known.targets) < 20
     known = DiGraph.from_arrays(shown.known.sources[seen], shown.known.targets[seen], 60, shown.known.names)
     info = {"config": {"negatives": {kind: 4}}}
@@ -44,7 +44,7 @@ def make(
     title: str = "model",
     seed: int = 0,
 ) -> Shown:
-    """A model in the page: nodes gene0, gene1, …; `frames` epochs of a replay that shrink to the origin."""
+    """A model with nodes gene0, gene1, …, and `frames` epochs of a replay that start near the origin."""
     numbers = {"circumference": 5.0} if manifold.startswith("cylindrical") else {}
     model = Model(MANIFOLDS[manifold](dim, **numbers), LIKELIHOODS[likelihood]())
     points, names = points_of(model, nodes, seed), tuple(f"gene{i}" for i in range(nodes))

@@ -1,4 +1,4 @@
-"""The page in a real browser: what a reader does, sees and gets wrong."""
+"""The page in a real browser: actions, displays and user errors."""
 
 import re
 
@@ -46,7 +46,7 @@ def page(context, one):
 
 
 def until(page, expression):
-    """Wait for what a script finds; the page itself may not evaluate text, and should not."""
+    """Wait until a script returns true; the page's own policy forbids evaluating text."""
     for _ in range(600):
         if page.evaluate(expression):
             return
@@ -85,8 +85,8 @@ def test_the_predicted_lists_are_those_of_python(page, shown):
     for exclude in (None, known):
         if exclude is not None:
             page.check("#only-new")
-        targets = [(p.target, p.probability) for p in embedding.top_targets("gene3", 20, exclude)]
-        sources = [(p.source, p.probability) for p in embedding.top_sources("gene3", 20, exclude)]
+        targets = [(p.target, p.probability) for p in embedding.top_targets("gene3", 20, exclude=exclude)]
+        sources = [(p.source, p.probability) for p in embedding.top_sources("gene3", 20, exclude=exclude)]
         for side, expected in (("targets", targets), ("sources", sources)):
             found = listed(page, side)
             assert [row[0] for row in found] == [name for name, _ in expected]
@@ -104,7 +104,7 @@ def test_an_edge_is_checked(page, shown):
     shown_values = [number(x) for x in page.locator(".way .value").all_inner_texts()]
     expected = [embedding.prob("gene3", "gene8"), embedding.prob("gene8", "gene3")]
     np.testing.assert_allclose(shown_values, expected, rtol=1e-5)
-    assert CALIBRATION.edges == 50  # the model is calibrated, and the page says what it was before
+    assert CALIBRATION.edges == 50  # the model is calibrated, so the page shows the raw probability too
     assert "before calibration" in page.inner_text(".way.main")
     assert re.search(r"\d+(st|nd|rd|th) of [\d,]+ possible targets of gene3", page.inner_text(".way.main"))
     rows = page.locator("table.why tr").evaluate_all(
@@ -120,7 +120,7 @@ def test_an_edge_is_checked(page, shown):
 def test_a_wrong_name_is_answered_with_three_near_ones(page):
     search(page, "gene3x")
     page.wait_for_selector("#node .wrong")
-    assert "there is no node 'gene3x'" in page.inner_text("#node .wrong")
+    assert "'gene3x'" in page.inner_text("#node .wrong")
     near = page.locator("#node .wrong button")
     assert near.count() == 3
     name = near.first.inner_text()
@@ -132,7 +132,7 @@ def test_a_wrong_name_is_answered_with_three_near_ones(page):
     page.fill("#target", "nobody")
     page.press("#target", "Enter")
     page.wait_for_selector("#pair .wrong")
-    page.problems.clear()  # the browser notes the answer 404 itself
+    page.problems.clear()  # the browser logs status 404 itself
 
 
 def test_a_click_chooses_and_a_drag_moves(page):
@@ -217,9 +217,7 @@ def test_what_is_under_the_pointer_stays_there_when_zooming_in_3d(page):
     page.mouse.wheel(0, -400)
     until(page, f"timelike.panes[0].camera.lens > {lens}")
     page.wait_for_timeout(200)
-    np.testing.assert_allclose(
-        page.evaluate(SEEN)[2][7], [x, y], atol=4
-    )  # the pointer stands on whole pixels
+    np.testing.assert_allclose(page.evaluate(SEEN)[2][7], [x, y], atol=4)  # the pointer has whole pixels
 
 
 def test_the_checked_edge_is_drawn(page):
@@ -271,8 +269,8 @@ def test_exports(page, tmp_path, shown):
     assert files["png"].startswith(b"\x89PNG")
     assert len(files["png"]) > 10_000
     assert files["svg"].count(b"<circle") >= 60
-    assert b">time</text>" in files["svg"]  # what the colours mean
-    best = shown[0].embedding.top_targets("gene3", 1, shown[0].known)[0]
+    assert b">time</text>" in files["svg"]  # the legend
+    best = shown[0].embedding.top_targets("gene3", 1, exclude=shown[0].known)[0]
     line = files["tsv"].decode().splitlines()[1].split("\t")
     assert line[:2] == [best.source, best.target]
     assert float(line[2]) == pytest.approx(best.probability, rel=1e-6)
@@ -317,7 +315,7 @@ def test_a_page_of_its_own_ranks_as_the_model_does(context, tmp_path, kind, side
     search(page, "gene7")
     page.wait_for_selector(f"#likely-{side} .row")
     found = {row[0]: row[1] for row in listed(page, side)}
-    for best in getattr(shown.embedding, f"top_{side}")("gene7", 20, shown.known):
+    for best in getattr(shown.embedding, f"top_{side}")("gene7", 20, exclude=shown.known):
         assert found[getattr(best, side[:-1])] == pytest.approx(best.probability, rel=1e-5)
     assert found.keys() <= {f"gene{i}" for i in range(20)}
     page.close()

@@ -1,4 +1,4 @@
-"""The explorer under load, and 100,000 nodes in a browser: the figures that it must keep."""
+"""Speed targets of the explorer: under load, and with 100,000 nodes in a browser."""
 
 import json
 import subprocess

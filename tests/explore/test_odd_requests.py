@@ -1,4 +1,4 @@
-"""Whatever is asked, however oddly: an answer, soon, and a bound on what is listened to."""
+"""Malformed requests get a prompt answer, and the server bounds how much it reads."""
 
 import asyncio
 import dataclasses

@@ -1,4 +1,4 @@
-"""A page without a server computes what Python does, and puts nodes where pictures for print have them."""
+"""A page without a server computes the same numbers as Python and places nodes as matplotlib pictures do."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Epochs kept beside a model: the last of them is the model."""
+"""Snapshots of training: the last one equals the model."""
 
 import numpy as np
 import pytest
@@ -25,13 +25,13 @@ def test_a_replay_runs_from_the_start_to_the_model(run, tmp_path):
     assert replay.epochs.tolist() == [0, 3, 6, 9, 12]
     np.testing.assert_array_equal(replay.points[-1], embedding.points)
     assert replay.ends_at(embedding)
-    assert np.abs(replay.points[0]).max() <= 0.01  # where points start
+    assert np.abs(replay.points[0]).max() <= 0.01  # the initial points
     embedding.save(tmp_path / "model", data)
     assert Replay.load(tmp_path / "model", embedding) is None
     replay.save(tmp_path / "model")
     again = Replay.load(tmp_path / "model", tl.Embedding.load(tmp_path / "model"))
     np.testing.assert_array_equal(again.points, replay.points)
-    embedding.save(tmp_path / "model")  # a model with a replay may be replaced, and the replay goes with it
+    embedding.save(tmp_path / "model")  # replacing a model removes its replay
     assert Replay.load(tmp_path / "model", embedding) is None
 
 
@@ -39,10 +39,10 @@ def test_what_is_wrong_with_a_replay_is_said(run, tmp_path):
     embedding, data = run
     embedding.save(tmp_path / "model")
     (tmp_path / "model" / "replay.safetensors").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"replay\.safetensors is not a readable replay"):
+    with pytest.raises(ValueError, match=r"replay\.safetensors"):
         Replay.load(tmp_path / "model", embedding)
     Replay(np.arange(2), np.zeros((2, 7, 2), np.float32)).save(tmp_path / "model")
-    with pytest.raises(ValueError, match="is not a replay of this model; delete it"):
+    with pytest.raises(ValueError, match=r"replay\.safetensors.* model"):
         Replay.load(tmp_path / "model", embedding)
-    with pytest.raises(ValueError, match="snapshots is 1; it must be a whole number ≥ 2"):
+    with pytest.raises(ValueError, match=r"snapshots.* 1.* 2"):
         record(embedding, data, 1)

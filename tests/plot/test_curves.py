@@ -1,4 +1,4 @@
-"""Curves and tables show the numbers that independent formulas give."""
+"""Curves and tables show the same numbers as independent implementations."""
 
 import dataclasses
 
@@ -45,7 +45,7 @@ def test_precision_and_recall_are_scikit_learns():
 
 @pytest.mark.long
 def test_pictures_show_the_probabilities_that_are_predicted():
-    """Edges, matrix, landscape, curves and page, calibrated or not; the colour bar says which."""
+    """Edges, matrix, landscape, curves and page, calibrated or not; the colour bar states which."""
     named = embed(Minkowski(2), 12, names=tuple("abcdefghijkl"))
     mild = dataclasses.replace(named, calibration=Calibration(0.5, -1.0, 4.0, 50, 200))
     graph = random_graph(12, 30, named.names)
@@ -68,16 +68,16 @@ def test_pictures_show_the_probabilities_that_are_predicted():
     asked = mild.log_prob_by_number(np.arange(0, 8, 2), np.arange(1, 8, 2))
     assert curve[0] == pytest.approx(np.exp(asked).mean(), rel=1e-5)
     for kind in ("auto", "adjacency", "landscape"):
-        for embedding, says in ((mild, "calibrated for\n4 non-edges to an edge"), (named, "not calibrated")):
+        for embedding, ratio in ((mild, "calibrated for\n4 non-edges"), (named, "not calibrated")):
             labels = [axes.get_ylabel() for axes in plot.draw(embedding, graph, kind).axes]
-            assert any(label == f"probability, {says}" for label in labels), (kind, labels)
-    assert "4 non-edges to an edge" in plot.interactive(mild, graph).to_json()
+            assert any(ratio in label for label in labels), (kind, labels)
+    assert "4 non-edges" in plot.interactive(mild, graph).to_json()
 
 
 def test_curves_refuse_pairs_of_one_kind():
-    with pytest.raises(ValueError, match="at least one positive and one negative"):
+    with pytest.raises(ValueError, match=r"pairs.* 300 positive.* 0 negative"):
         plot.precision_recall_curve(EMBEDDING, LabelledPairs.build(PAIRS, np.zeros((0, 2), int)))
-    with pytest.raises(ValueError, match="pairs has node 60; there are nodes 0 to 59"):
+    with pytest.raises(ValueError, match=r"pairs.* 60.* 59"):
         plot.calibration_curve(EMBEDDING, LabelledPairs.build(PAIRS[:60], np.array([[0, 60]])))
 
 
@@ -124,11 +124,11 @@ def test_sweep_table_has_the_median_over_seeds():
     assert [text.get_text() for text in axes.texts] == ["×", "0.31", "0.41", "0.22", "0.32", "0.42"]
     best = plot.sweep_table(sweep, columns="alpha", rows="seed").axes[0].images[0].get_array()
     np.testing.assert_allclose(best[2], [0.71, 0.72])  # the best τ₁
-    with pytest.raises(ValueError, match="rows is 'tau2'; the settings of this sweep are tau1, alpha, seed"):
+    with pytest.raises(ValueError, match=r"rows.*'tau2'.* tau1, alpha, seed"):
         plot.sweep_table(sweep, rows="tau2")
-    with pytest.raises(ValueError, match="value is 'ap'; it must be one of valid_ap"):
+    with pytest.raises(ValueError, match=r"value.*'ap'.* valid_ap"):
         plot.sweep_table(sweep, value="ap")
-    with pytest.raises(ValueError, match="no run of this sweep has a test_ap"):
+    with pytest.raises(ValueError, match=r"value.*'test_ap'"):
         plot.sweep_table(sweep, value="test_ap")
 
 
@@ -152,7 +152,7 @@ def test_frames_are_orthonormal_and_see_the_intervals(name):
     sign = -1 if manifold.signature[0] else 1
     gram = [float(manifold.inner(points[4], u, v)) for u, v in ((time, time), (time, space), (space, space))]
     np.testing.assert_allclose(gram, [sign, 0, 1], atol=1e-4)
-    # In two dimensions normal coordinates tell the whole interval.
+    # In two dimensions normal coordinates determine the interval.
     t, x = frame.at.T
     np.testing.assert_allclose(sign * t**2 + x**2, intervals(embedding)[4], atol=1e-3)
     times = view_of(manifold, points).time

@@ -1,4 +1,4 @@
-"""What stands in a picture is what the embedding says, for every family of manifolds."""
+"""Pictures show the numbers of the embedding, for every family of manifolds."""
 
 import dataclasses
 import sys
@@ -23,7 +23,7 @@ def collection(figure, kind):
     return next(c for c in figure.axes[0].collections if type(c).__name__ == kind)
 
 
-#: Geometries of which other dimensions are laid out too; all of all dimensions: in the slow suite.
+#: Geometries laid out in further dimensions too; the slow suite covers all combinations.
 SOME = ("cylindrical-minkowski", "anti-de-sitter", "hyperboloid")
 
 
@@ -41,8 +41,8 @@ def test_every_layout_draws_every_family(name, dim):
         assert all(np.isfinite(x).all() for x in (scene.at, scene.paths, *scene.future, *scene.guides))
         assert set(scene.edge_of) == set(range(len(chosen.sources)))
         if dim == 10 and kind != "polar":
-            assert any("of its variance not shown" in note for note in scene.notes)
-        if dim == 3:  # other dimensions as pictures: there too
+            assert any("variance" in note for note in scene.notes)
+        if dim == 3:  # the slow suite draws the other dimensions
             figure = plot.draw(embedding, GRAPH, kind)
             assert len(figure.axes) == 2  # the picture and the scale of its colours
             assert [figure._supxlabel.get_text()] == ["\n".join(scene.notes)]
@@ -56,8 +56,8 @@ def test_few_nodes_far_off_do_not_make_the_rest_small():
     assert np.ptp(scene.limits, axis=1).max() < 10
     outside = np.sum(((scene.at < scene.limits[:, 0]) | (scene.at > scene.limits[:, 1])).any(axis=1))
     assert 3 <= outside <= 12
-    assert f"{outside} of 400 nodes lie outside" in scene.notes
-    asked = diagram(embedding, select(embedding, None, nodes=[0, 1, 2]))  # then they are what is looked at
+    assert any(note.startswith(f"{outside} of 400 nodes") for note in scene.notes)
+    asked = diagram(embedding, select(embedding, None, nodes=[0, 1, 2]))  # chosen nodes are kept inside
     assert (asked.limits[:, 0] <= scene.at[:3].min(axis=0)).all()
     assert (asked.limits[:, 1] >= scene.at[:3].max(axis=0)).all()
     near = dataclasses.replace(embedding, points=points[3:])
@@ -66,7 +66,7 @@ def test_few_nodes_far_off_do_not_make_the_rest_small():
 
 @pytest.mark.parametrize("nodes", [3, 40, 90])
 def test_of_fewer_than_a_hundred_nodes_none_is_left_outside(nodes):
-    """One is more than the share that may be: a picture that ends on the way to it would show neither."""
+    """A single node exceeds the fraction of nodes that may be left out."""
     points = np.random.default_rng(0).normal(size=(nodes, 2)).astype(np.float32)
     points[0] = [1000, 0]
     embedding = dataclasses.replace(embed(Minkowski(2)), points=points, names=None)
@@ -153,7 +153,7 @@ def test_cones_start_at_the_chosen_nodes_and_axes_are_isotropic():
     assert plot.draw(embedding, graph, nodes=["c"]).axes[0].get_aspect() == 1
 
 
-#: Ranked and calibrated by the light cone, not by the likelihood: the latter would show other numbers.
+#: Ranked and calibrated by the light cone; the likelihood would give other numbers.
 BY_CONE = {"score": "cone 0.03", "calibration": Calibration(1.7, -2.0, 4.0, 20, 80)}
 
 
@@ -184,7 +184,7 @@ def test_matrices_landscapes_and_likeliest_edges_are_by_the_score_too():
 
 
 def test_edges_lead_to_the_image_that_makes_them_likely():
-    # A target that is late on the circle is soon the next time round, and likely only so.
+    # The target lies in the near future only on the next turn of the time circle.
     manifold = CylindricalMinkowski(2, 6.0)
     embedding = embed(manifold, nodes=2)
     embedding.points[:] = [[2.5, 0.0], [-2.5, 0.0]]
@@ -292,7 +292,7 @@ def test_another_graph_is_matched_by_name():
     embedding = embed(Minkowski(2), nodes=3, names=("a", "b", "c"))
     chosen = select(embedding, DiGraph.from_edges([("c", "a")]))
     assert (chosen.sources.tolist(), chosen.targets.tolist()) == ([2], [0])
-    with pytest.raises(ValueError, match="no node 'd'; the nearest names"):
+    with pytest.raises(ValueError, match=r"graph.*'d'"):
         plot.draw(embedding, DiGraph.from_edges([("c", "d")]))
 
 
@@ -314,25 +314,25 @@ def test_save_writes_the_same_file_twice(ending, tmp_path):
         (
             lambda e: plot.draw(e, kind="circle"),
             ValueError,
-            "kind is 'circle'; it must be auto or one of",
+            "kind.*'circle'.* auto, diagram",
         ),
         (
             lambda e: plot.draw(e, kind="polar"),
             ValueError,
-            "'polar', a view that Minkowski spacetime does not have; it has diagram",
+            "kind.*'polar'.* diagram for Minkowski spacetime",
         ),
         (
             lambda e: plot.interactive(e, kind="training"),
             ValueError,
-            "interactive pictures are auto",
+            "kind.*'training'.* auto, diagram",
         ),
         (lambda e: plot.draw(e, kind="training"), ValueError, "no training history"),
-        (lambda e: plot.draw(e, random_graph(21)), ValueError, "graph has 21 nodes and the embedding 20"),
-        (lambda e: plot.draw(e, [(0, 1)]), TypeError, "must be a DiGraph"),
-        (lambda e: plot.draw(e.points), TypeError, "must be an Embedding"),
-        (lambda e: plot.draw(e, nodes=[20]), ValueError, "nodes has node 20; there are nodes 0 to 19"),
-        (lambda e: plot.save(e, "a.gif"), ValueError, "must be one of .png, .svg, .pdf, .html"),
-        (lambda e: plot.save(e, "no/such/a.png"), FileNotFoundError, "there is no folder no/such"),
+        (lambda e: plot.draw(e, random_graph(21)), ValueError, "graph.* 21 .*embedding.* 20"),
+        (lambda e: plot.draw(e, [(0, 1)]), TypeError, "graph.*DiGraph"),
+        (lambda e: plot.draw(e.points), TypeError, "embedding.*Embedding"),
+        (lambda e: plot.draw(e, nodes=[20]), ValueError, "nodes.* 20.* 19"),
+        (lambda e: plot.save(e, "a.gif"), ValueError, r"path.*a\.gif.*\.png, \.svg, \.pdf, \.html"),
+        (lambda e: plot.save(e, "no/such/a.png"), FileNotFoundError, "path.*no/such"),
     ],
 )
 def test_mistakes(call, error, says):
@@ -343,5 +343,5 @@ def test_mistakes(call, error, says):
 @pytest.mark.parametrize(("library", "ending"), [("matplotlib", "png"), ("plotly.graph_objects", "html")])
 def test_missing_libraries_name_the_extra(library, ending, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ImportError, match=r"the extra timelike\[plot\]"):
+    with pytest.raises(ImportError, match=r"timelike\[plot\]"):
         plot.save(embed(Minkowski(2)), tmp_path / f"a.{ending}")

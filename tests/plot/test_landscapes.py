@@ -71,5 +71,5 @@ def test_figures_draw(draw, panels, tmp_path):
 
 def test_missing_matplotlib_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"the extra timelike\[plot\]"):
+    with pytest.raises(ImportError, match=r"timelike\[plot\]"):
         plot.disk_cone(resolution=11)

@@ -1,6 +1,6 @@
-"""A page in the browser over one or two models: the spacetime, a node's light cone, its likely edges.
+"""The explorer: a browser page that shows one or two models, light cones of nodes and their likely edges.
 
-`shown_model` is what the page may see of a model, `answers` what it may ask, `server` who answers, `page` the
-same as one file without a server. `assets` are the page itself, written by hand: no build, no network. May
-import: _util, core, likelihoods, manifolds, graphs, evaluation, io, embedding, training, plot.
+`shown_model` prepares the arrays of a model, `answers` computes replies, `server` serves them, and `page`
+builds a page that needs no server. `assets` holds the hand-written page: no build step, no network.
+May import: _util, core, likelihoods, manifolds, graphs, evaluation, io, embedding, training, plot.
 """

@@ -1,7 +1,7 @@
-"""What the page may ask about a model. Nodes come and go by number; names are looked up here.
+"""Replies to the page about one model. Nodes are identified by number; this module looks up their names.
 
-All numbers are those of `Embedding`: the same programs, the same calibration, the same order. Of a model with
-several members they are those of the first.
+All numbers equal those of `Embedding`: same compiled functions, same calibration, same order. An ensemble is
+represented by its first member.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_lookup import find_nodes, unknown
 from timelike.graphs.node_names import as_names, nearest
 from timelike.manifolds import pairwise
-from timelike.plot.drawn_nodes import LIKELY, look
+from timelike.plot.drawn_nodes import LIKELY, score_edges
 
-#: The most rows of a list, of names in one answer, of search results, of characters in a name.
+#: Most rows of a list, names in one reply, search results, and characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
-#: Of so many names that begin alike the shortest are found.
-MOST_LOOKED = 500
-#: All lists of a node are looked at together, filled up to one of these sizes: two programs for all nodes.
-LOOKED_AT = (32, 6 * MOST_ROWS)
-#: Of larger graphs the likeliest missing edges take too long to wait for.
+#: Most names with a common prefix that a search sorts by length.
+MOST_PREFIXED = 500
+#: Edges of a node are padded to one of these sizes, so that two compiled functions serve all nodes.
+PADDED_SIZES = (32, 6 * MOST_ROWS)
+#: In larger graphs, ranking all pairs takes too long to wait for.
 MOST_FOR_ALL_PAIRS = 10_000
 
 
 class UnknownNode(ValueError):
-    """There is no such node; `near` are the names most like it."""
+    """The model has no node of this name; `near` lists the most similar names."""
 
     def __init__(self, message: str, near: list[str]):
         super().__init__(message)
@@ -44,18 +44,15 @@ class UnknownNode(ValueError):
 
 
 class Answers:
-    """Questions about one model."""
+    """Replies about one model."""
 
     def __init__(self, shown: Shown):
         self.shown, self.picture = shown, Picture(shown)
         self.embedding = shown.embedding
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
-        empty = np.zeros(0, np.int32)
-        self.known = shown.known or DiGraph.from_arrays(empty, empty, self.picture.count)
+        self.known = shown.known or DiGraph.from_arrays([], [], self.picture.count)
         self.strangers = [self.embedding.strangers(shown.known, incoming) for incoming in (False, True)]
-        order = np.argsort(self.known.targets, kind="stable")
-        self._into = self.known.sources[order]
-        self._into_starts = np.searchsorted(self.known.targets[order], np.arange(self.picture.count + 1))
+        self._reversed = DiGraph.from_arrays(self.known.targets, self.known.sources, self.picture.count)
         self._columns = jnp.asarray(np.ascontiguousarray(self.embedding.points.T))
         self._model = jax.tree.map(jnp.asarray, self.embedding.score_model)  # on the device, once
         self._coordinates = coordinate_names(self.embedding.model.manifold)
@@ -63,120 +60,116 @@ class Answers:
     # Names
 
     def number(self, text: str) -> int:
-        """The node that a text names; a `ValueError` with the nearest names if there is none."""
+        """The node called `text`; raises `UnknownNode` with the nearest names."""
         import polars as pl
 
         text, count = text[:MOST_TEXT], self.picture.count
         number = int(find_nodes(pl.Series([text]), count, self.names)[0])
         if number < 0:
-            near = [] if self.names is None else nearest(self.names, text)
-            raise UnknownNode(unknown(text, count, self.names), near)
+            if self.names is None:
+                raise UnknownNode(unknown(text, count, None), [])
+            raise UnknownNode(f"there is no node {text!r}", nearest(self.names, text))
         return number
 
     def name(self, number: int) -> str:
-        """What a node is called, as text."""
+        """A node's name as text."""
         return str(self.embedding.name(number))
 
     def search(self, text: str, most: int = 12) -> list[dict[str, Any]]:
-        """Nodes whose names begin with a text, then those that hold it, whatever the case."""
+        """Nodes whose names begin with `text`, then those that contain it, ignoring case."""
         wanted = " ".join(text[:MOST_TEXT].casefold().split())
         if not wanted:
             return []
-        begin = sorted(self._places(f"\n{wanted}", MOST_LOOKED), key=lambda i: (len(self.name(i)), i))
+        begin = sorted(self._places(f"\n{wanted}", MOST_PREFIXED), key=lambda i: (len(self.name(i)), i))
         inside = self._places(wanted, 2 * most)
-        found = dict.fromkeys([*self._places(f"\n{wanted}\n", 1), *begin[:most], *inside])
-        return [{"id": i, "name": self.name(i)} for i in [*found][:most]]
+        ids = dict.fromkeys([*self._places(f"\n{wanted}\n", 1), *begin[:most], *inside])
+        return [self._node(i) for i in [*ids][:most]]
 
     def _places(self, text: str, most: int) -> list[int]:
-        """The first so many nodes in whose line of the list of names a text is found."""
+        """The first `most` nodes whose lines in the list of names contain a text."""
         names, starts = self._listed
-        found: list[int] = []
+        nodes: list[int] = []
         at = names.find(text)
-        while at >= 0 and len(found) < most:
-            node = int(np.searchsorted(starts, at + text.startswith("\n"), "right")) - 1
-            found.append(node)
-            at = names.find(text, int(starts[node + 1]) - 1)
-        return found
+        while at >= 0 and len(nodes) < most:
+            nodes.append(int(np.searchsorted(starts, at + text.startswith("\n"), "right")) - 1)
+            at = names.find(text, int(starts[nodes[-1] + 1]) - 1)
+        return nodes
 
     @cached_property
     def _listed(self) -> tuple[str, np.ndarray]:
-        """All names in small letters, each after a line feed, as one text; and where each begins."""
+        """All names case-folded and joined by line feeds, and the offset of each."""
         texts = [self.name(i).casefold().replace("\n", " ") for i in range(self.picture.count)]
         lengths = np.array([len(text) + 1 for text in texts])
         return "\n".join(["", *texts, ""]), np.concatenate([[1], 1 + np.cumsum(lengths)])
 
     def names_of(self, numbers: Sequence[int]) -> list[str]:
-        """The names of some nodes."""
+        """The names of nodes."""
         return [self.name(i) for i in numbers[:MOST_NAMES]]
 
     # One node
 
     def node(self, number: int, most: int = 20) -> dict[str, Any]:
-        """Where a node lies, its known edges, and its likeliest edges, known ones among them and without."""
-        sides = {}
-        both = self._scores(number, number)
-        for side, incoming, scores in (("targets", False, both[0]), ("sources", True, both[1])):
-            mine = self._known_of(number, incoming)
+        """A node's position, its known edges, and its likeliest edges with and without the known ones."""
+        sides = []
+        for incoming, scores in enumerate(self._scores(number, number)):
+            known = self._known_of(number, bool(incoming))
             without = np.append(self.strangers[not incoming], number)
-            best = exact_ranking.best_of(scores, most + len(mine), without)
-            known = mine[np.argsort(-scores[mine], kind="stable")]
-            sides[side] = {
+            best = exact_ranking.best_of(scores, most + len(known), without)
+            lists = {
                 "all": best[:most],
-                "new": best[~np.isin(best, mine)][:most],
-                "known": known[:MOST_ROWS],
-                "scores": scores,
-                "mine": set(mine.tolist()),
+                "new": best[~np.isin(best, known)][:most],
+                "known": known[np.argsort(-scores[known], kind="stable")][:MOST_ROWS],
             }
-        turns = self._turns(number, sides)
+            sides.append((lists, scores, set(known.tolist())))
+        turns = self._turns(number, [(lists, scores) for lists, scores, _ in sides])
+        targets, sources = (self._lists(*side, turned) for side, turned in zip(sides, turns, strict=True))
         point = self.embedding.points[number]
         return {
-            "id": number,
-            "name": self.name(number),
+            **self._node(number),
             "time": float(self.picture.positions[number, 0]),
             "coordinates": [[n, float(x)] for n, x in zip(self._coordinates, point, strict=True)],
-            **{side: self._lists(lists, turns[side]) for side, lists in sides.items()},
+            "targets": targets,
+            "sources": sources,
         }
 
-    def _lists(self, lists: dict[str, Any], turns: dict[int, int]) -> dict[str, Any]:
-        known = lists["mine"]
+    def _lists(
+        self, lists: dict[str, np.ndarray], scores: np.ndarray, known: set[int], turns: dict[int, int]
+    ) -> dict[str, Any]:
+        """The rows that the page shows of each list, and the number of known edges."""
         rows = {}
-        for kind in ("all", "new", "known"):
-            ids = lists[kind].tolist()
-            prob = np.exp(self.embedding.calibrate(lists["scores"][lists[kind]])).tolist()
+        for kind, ids in lists.items():
+            prob = np.exp(self.embedding.calibrate(scores[ids])).tolist()
             rows[kind] = [
-                {"id": i, "name": self.name(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
-                for i, p in zip(ids, prob, strict=True)
+                {**self._node(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
+                for i, p in zip(ids.tolist(), prob, strict=True)
             ]
         return {**rows, "total": len(known)}
 
-    def _turns(self, number: int, sides: dict[str, Any]) -> dict[str, dict[int, int]]:
-        """Which image of the target stands for each edge that can be drawn, on a circle of time.
+    def _turns(self, number: int, sides: Sequence[tuple[dict[str, Any], np.ndarray]]) -> list[dict[int, int]]:
+        """For edges on a time circle: the image of the target that contributes most, by the other node.
 
-        That of an unlikely edge is the nearest, see `plot.selection.look`.
+        Unlikely edges are omitted and drawn to the nearest image, as in `plot.drawn_nodes.score_edges`.
         """
         if self.picture.view.period is None:
-            return {side: {} for side in sides}
+            return [{}, {}]
         ends = []
-        for found in sides.values():
-            drawn = np.unique(np.concatenate([found["all"], found["new"], found["known"]]))
-            ends.append(drawn[found["scores"][drawn] >= np.log(LIKELY)])
+        for lists, scores in sides:
+            drawn = np.unique(np.concatenate(list(lists.values())))
+            ends.append(drawn[scores[drawn] >= np.log(LIKELY)])
         out, into = ends
         s = np.concatenate([np.full(len(out), number), into])
         t = np.concatenate([out, np.full(len(into), number)])
-        size = next(size for size in LOOKED_AT if len(s) <= size)
-        turns = np.asarray(look(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
-        return {
-            side: dict(zip(nodes.tolist(), mine, strict=True))
-            for side, nodes, mine in (
-                ("targets", out, turns[: len(out)]),
-                ("sources", into, turns[len(out) : len(s)]),
-            )
-        }
+        size = next(size for size in PADDED_SIZES if len(s) <= size)
+        turns = np.asarray(score_edges(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
+        return [
+            dict(zip(out.tolist(), turns, strict=False)),
+            dict(zip(into.tolist(), turns[len(out) :], strict=False)),
+        ]
 
     # One pair
 
     def pair(self, source: int, target: int) -> dict[str, Any]:
-        """How likely an edge is each way, where it stands in the rankings, and why."""
+        """The probability of an edge in both directions, its ranks, and the factors that explain it."""
         p, q = self.embedding.points[[source, target]]
         raw, *parts = jax.device_get(_both_ways(self._model, p, q))
         forward = self._one_way(source, target, raw[:1])
@@ -187,20 +180,20 @@ class Answers:
         return {
             "forward": {**forward, "why": self._why(*parts)},
             "backward": self._one_way(target, source, raw[1:]),
-            "calibration": self.embedding.info.get("calibration"),
+            "calibration": self.picture.calibration,
         }
 
     def _one_way(self, source: int, target: int, raw: np.ndarray) -> dict[str, Any]:
         return {
-            "source": {"id": source, "name": self.name(source)},
-            "target": {"id": target, "name": self.name(target)},
+            "source": self._node(source),
+            "target": self._node(target),
             "p": float(np.exp(self.embedding.calibrate(raw)[0])),
             "model": float(np.exp(raw[0])),
             "known": bool(np.isin(target, self._known_of(source, False))),
         }
 
     def _place(self, scores: np.ndarray, other: int, own: int, known: np.ndarray) -> dict[str, float]:
-        """The place of a node, from 1, among all that are not known edges, as in `ranking.rank_targets`."""
+        """A node's rank, from 1, among all nodes without a known edge, as in `target_ranks.rank_targets`."""
         rivals = np.delete(scores, np.append(known, [own]))
         better, equal = np.sum(rivals > scores[other]), np.sum(rivals == scores[other])
         listed = other not in known
@@ -210,8 +203,8 @@ class Answers:
     def _why(
         self, interval: np.ndarray, time: np.ndarray, log_prob: np.ndarray, factors: dict[str, np.ndarray]
     ) -> dict[str, Any]:
-        """s², Δt and the factors of the likelihood for every image of the target."""
-        middle = len(time) // 2
+        """s², Δt and the factors of the likelihood for every image of the target that counts."""
+        likelihood, middle = self.embedding.score_model.likelihood, len(time) // 2
         images = [
             {
                 "turn": i - middle,
@@ -220,64 +213,58 @@ class Answers:
                 "factors": {name: float(np.exp(x[i])) for name, x in factors.items()},
                 "p": float(np.exp(log_prob[i])),
             }
-            for i in range(len(time))
+            for i in (range(len(time)) if likelihood.decays_in_time else [middle])
         ]
-        likelihood = self.embedding.score_model.likelihood
-        used = images if likelihood.decays_in_time else images[middle : middle + 1]
-        return {"formula": likelihood.formula, "images": used}
+        return {"formula": likelihood.formula, "images": images}
 
     # All pairs
 
     def likeliest(self, most: int = 20) -> list[dict[str, Any]]:
-        """The likeliest missing edges of all; none of a graph that is too large to wait for."""
+        """The likeliest missing edges; empty for a graph too large to rank all pairs."""
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
         ends = (np.delete(np.arange(self.picture.count), strangers) for strangers in self.strangers)
         s, t, scores = exact_ranking.best_pairs(self._model, self._columns, most, self.known, *ends)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()
         return [
-            {"source": {"id": a, "name": self.name(a)}, "target": {"id": b, "name": self.name(b)}, "p": p}
+            {"source": self._node(a), "target": self._node(b), "p": p}
             for a, b, p in zip(s.tolist(), t.tolist(), prob, strict=True)
         ]
 
     def table(self, number: int, most: int) -> str:
-        """The likeliest edges out of and into a node that are not known, as TSV."""
-        found = self.node(number, most)
-        lines = ["source\ttarget\tprobability"]
-        me = _cell(found["name"])
-        lines += [f"{me}\t{_cell(row['name'])}\t{row['p']:.7g}" for row in found["targets"]["new"]]
-        lines += [f"{_cell(row['name'])}\t{me}\t{row['p']:.7g}" for row in found["sources"]["new"]]
-        return "\n".join(lines) + "\n"
+        """The likeliest unknown edges out of and into a node, as TSV; white space in names becomes spaces."""
+        reply = self.node(number, most)
+        rows = [(reply["name"], row["name"], row["p"]) for row in reply["targets"]["new"]]
+        rows += [(row["name"], reply["name"], row["p"]) for row in reply["sources"]["new"]]
+        lines = [f"{' '.join(a.split())}\t{' '.join(b.split())}\t{p:.7g}" for a, b, p in rows]
+        return "\n".join(["source\ttarget\tprobability", *lines, ""])
 
     def warm_up(self) -> None:
-        """Compile what the first visitor would wait for."""
+        """Compile everything that the first visitor would otherwise wait for."""
         self.node(0)
         self.pair(0, min(1, self.picture.count - 1))
         self.search("a")
         if self.picture.view.period is not None:
             none = np.zeros(0, int)
-            look(self._model, *self._rows(none, none, LOOKED_AT[0]))
+            score_edges(self._model, *self._rows(none, none, PADDED_SIZES[0]))
 
     # Numbers
+
+    def _node(self, number: int) -> dict[str, Any]:
+        return {"id": number, "name": self.name(number)}
 
     def _scores(self, source: int, target: int) -> np.ndarray:
         """log-probabilities of the edges from `source` to all nodes, and from all nodes to `target`."""
         return np.asarray(_from_and_to(self._model, self._columns, source, target))
 
     def _known_of(self, number: int, incoming: bool) -> np.ndarray:
-        if incoming:
-            return self._into[self._into_starts[number] : self._into_starts[number + 1]]
-        return self.known.targets[self.known.row_starts[number] : self.known.row_starts[number + 1]]
+        graph = self._reversed if incoming else self.known
+        return graph.targets[graph.row_starts[number] : graph.row_starts[number + 1]]
 
     def _rows(self, sources: np.ndarray, targets: np.ndarray, size: int) -> tuple[Any, Any]:
         points = self.embedding.points
         p, q = (points.take(np.pad(end, (0, size - len(end))), axis=0) for end in (sources, targets))
         return p, q
-
-
-def _cell(name: str) -> str:
-    """A name that keeps to its field of a table."""
-    return " ".join(name.split())
 
 
 @jax.jit
@@ -288,10 +275,13 @@ def _from_and_to(model: Model, columns: Any, source: int, target: int) -> Any:
 
 @jax.jit
 def _both_ways(model: Model, p: Any, q: Any) -> tuple[Any, ...]:
-    """log-probabilities of p → q and q → p; interval, time, log F and its factors of p → every image of q."""
+    """log-probabilities of p → q and q → p; s², Δt, log F and its factors from p to each image of q."""
     raw = pairwise.log_probs(model, jnp.stack([p, q], axis=1), jnp.stack([q, p], axis=1))
-    found = model.separation(p, q)
-    shape, likelihood = found.time.shape, model.likelihood
-    factors = {name: jnp.broadcast_to(x, shape) for name, x in likelihood.factors(found).items()}
-    log_prob = jnp.broadcast_to(likelihood.log_prob(found), shape)
-    return raw, jnp.broadcast_to(found.interval, shape), found.time, log_prob, factors
+    separation, likelihood = model.separation(p, q), model.likelihood
+    images = (
+        separation.interval,
+        separation.time,
+        likelihood.log_prob(separation),
+        likelihood.factors(separation),
+    )
+    return raw, *jax.tree.map(lambda x: jnp.broadcast_to(x, separation.time.shape), images)

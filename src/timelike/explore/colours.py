@@ -1,4 +1,4 @@
-"""What nodes can be coloured by: time, degrees, components, and columns of a table of the user's."""
+"""Values to colour nodes by: time, degrees, components, and columns of a user's table."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from timelike.io.untrusted_parquet import read_table
 if TYPE_CHECKING:
     import polars as pl
 
-#: Colours that are told apart; what is rarer than the first so many is "other".
+#: Number of distinct colours; rarer categories become "other".
 CATEGORIES = 7
-#: Columns that are offered.
+#: Most columns offered.
 MOST_COLUMNS = 50
 
 
 class Colour(NamedTuple):
-    """A value per node: a number (NaN: unknown), or the position of its category (the last: other)."""
+    """A value per node: a number (NaN: unknown), or the index of its category (the last: other)."""
 
     label: str
     values: np.ndarray
@@ -30,20 +30,19 @@ class Colour(NamedTuple):
 
 
 def of_graph(clock: str, time: np.ndarray, graph: DiGraph | None) -> list[Colour]:
-    """Time (or what `clock` calls it), and where there are edges degrees and weakly connected components."""
-    found = [Colour(clock, time.astype(np.float32))]
-    if graph is None or not graph.num_edges:
-        return found
-    out, into = (np.bincount(ends, minlength=graph.num_nodes) for ends in (graph.sources, graph.targets))
-    found += [Colour("degree", out + into), Colour("out-degree", out), Colour("in-degree", into)]
-    numbers = components(graph)
-    _, sizes = np.unique(numbers, return_counts=True)
-    found.append(_categories("component", [f"{n + 1} ({sizes[n]:,} nodes)" for n in numbers]))
-    return [c._replace(values=c.values.astype(np.float32)) for c in found]
+    """Time (labelled `clock`), and for a graph with edges the degrees and weakly connected components."""
+    colours = [Colour(clock, time)]
+    if graph is not None and graph.num_edges:
+        out, into = (np.bincount(ends, minlength=graph.num_nodes) for ends in (graph.sources, graph.targets))
+        colours += [Colour("degree", out + into), Colour("out-degree", out), Colour("in-degree", into)]
+        numbers = components(graph)
+        sizes = np.bincount(numbers)
+        colours.append(_categories("component", [f"{n + 1} ({sizes[n]:,} nodes)" for n in numbers]))
+    return [c._replace(values=c.values.astype(np.float32)) for c in colours]
 
 
 def components(graph: DiGraph) -> np.ndarray:
-    """The number of each node's weakly connected component, the largest first."""
+    """The weakly connected component of each node, numbered from the largest."""
     from scipy.sparse.csgraph import connected_components
 
     labels = connected_components(graph.adjacency(), connection="weak")[1]
@@ -52,16 +51,16 @@ def components(graph: DiGraph) -> np.ndarray:
 
 
 def read_columns(file: Path, embedding: Any) -> list[Colour]:
-    """The columns of a table whose first one names nodes; those that it does not name have no colour."""
+    """The columns of a table whose first column names nodes; unnamed nodes get no colour."""
     from timelike.graphs.node_lookup import find_nodes
 
     table = _read(file)
     if table.width < 2:
-        raise ValueError(f"{file}: there is one column; the first names nodes, others are needed beside it")
+        raise ValueError(f"{file} has one column; it needs node names in the first and values in others")
     count = len(embedding.points)
     rows = find_nodes(table.to_series(0).cast(str), count, embedding.names)
     if (rows < 0).all():
-        raise ValueError(f"{file}: its first column, {table.columns[0]!r}, names no node of the model")
+        raise ValueError(f"{file}: the first column, {table.columns[0]!r}, names no node of the model")
     return [_column(column, rows, count) for column in table.get_columns()[1 : 1 + MOST_COLUMNS]]
 
 
@@ -69,7 +68,7 @@ def _read(file: Path) -> pl.DataFrame:
     import polars as pl
 
     if not file.is_file():
-        raise FileNotFoundError(f"{file}: there is no such file")
+        raise FileNotFoundError(f"{file} does not exist")
     if file.suffix.lower() == ".parquet":
         with blaming(file):
             return read_table(file)
@@ -77,7 +76,7 @@ def _read(file: Path) -> pl.DataFrame:
         separator = "," if file.suffix.lower() == ".csv" else "\t"
         return pl.read_csv(file, separator=separator, infer_schema_length=None, glob=False)
     except pl.exceptions.PolarsError as error:
-        raise ValueError(f"{file}: not readable as a table with a header ({show(str(error))})") from None
+        raise ValueError(f"{file} cannot be read as a table with a header ({show(str(error))})") from None
 
 
 def _column(column: pl.Series, rows: np.ndarray, count: int) -> Colour:
@@ -93,7 +92,7 @@ def _column(column: pl.Series, rows: np.ndarray, count: int) -> Colour:
 
 
 def _categories(label: str, texts: list[Any]) -> Colour:
-    """The most frequent texts as categories; all others, and nodes without one, as the last."""
+    """The most frequent texts as categories; other texts and missing ones share the last index."""
     named, numbers, counts = np.unique(
         [text for text in texts if text is not None], return_inverse=True, return_counts=True
     )

@@ -1,4 +1,4 @@
-"""Who may ask: the page itself, on this machine, or with a token; nothing but small questions."""
+"""Access control: only the page itself may ask, from this machine or with a token, in short GET requests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
 
-#: The longest question, and the most bytes that are listened to before a question is complete.
+#: Longest path or query, and most bytes read before the headers of a request are complete.
 MOST_QUERY, MOST_HEAD = 4096, 2**16
 COOKIE = "timelike-token"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -30,9 +30,9 @@ def is_loopback(host: str) -> bool:
 
 
 def host_names(host: str) -> frozenset[str]:
-    """What a browser that was sent to `host` may write into the header Host, without the port.
+    """The Host headers, without port, that a browser may send to a server at `host`.
 
-    A page of somebody else's whose name was pointed at this machine writes its own name there.
+    This stops DNS rebinding: a foreign page whose name resolves to this machine sends its own name.
     """
     if is_loopback(host):
         return frozenset({host, "127.0.0.1", "localhost", "[::1]"})
@@ -41,33 +41,33 @@ def host_names(host: str) -> frozenset[str]:
 
 
 class ShortHeads(HttpToolsProtocol):
-    """A connection that is closed when a question does not come to an end."""
+    """A connection that is closed if the headers of a request exceed `MOST_HEAD` bytes."""
 
-    heard = 0
+    received = 0
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what was sent, up to a bound."""
-        self.heard += len(data)
-        if self.heard > MOST_HEAD:
+        """Pass data on, up to the limit."""
+        self.received += len(data)
+        if self.received > MOST_HEAD:
             self.transport.close()
         else:
             super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """A question is complete."""
-        self.heard = 0
+        """Start counting again."""
+        self.received = 0
         super().on_headers_complete()
 
 
 class Guard:
-    """Refuse what does not come from the page: other hosts and origins, no token, long or other requests."""
+    """Refuses requests from other hosts or origins or without the token, and all but short GETs."""
 
     def __init__(self, app: App, host: str, token: str | None, policy: str):
         self.app, self.token, self.policy = app, token, policy
         self.names, self.any_address = host_names(host), not is_loopback(host)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Answer, or pass on."""
+        """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -76,36 +76,35 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
         if not self._is_host(headers.get("host", "")):
-            return PlainTextResponse("this host is not served here", 421)
-        origin = headers.get("origin")
-        if origin is not None and origin != f"http://{headers['host']}":
-            return PlainTextResponse("other pages may not ask here", 403)
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and scope["path"] != "/":
-            return PlainTextResponse("other pages may not ask here", 403)
+            return PlainTextResponse("this server does not serve this host", 421)
+        same_origin = headers.get("origin") in (None, f"http://{headers['host']}")
+        site = headers.get("sec-fetch-site", "none")
+        if not same_origin or (site not in ("none", "same-origin") and scope["path"] != "/"):
+            return PlainTextResponse("other pages may not send requests", 403)
         if scope["method"] not in ("GET", "HEAD"):
-            return PlainTextResponse("only GET is answered", 405)
+            return PlainTextResponse("only GET is allowed", 405)
         if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
-            return PlainTextResponse("questions have no body", 413)
+            return PlainTextResponse("requests must not have a body", 413)
         if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_QUERY:
-            return PlainTextResponse(f"the question is longer than {MOST_QUERY} bytes", 414)
-        return None if self.token is None else self._without_token(scope, headers)
+            return PlainTextResponse(f"the request is longer than {MOST_QUERY} bytes", 414)
+        return None if self.token is None else self._check_token(scope, headers)
 
-    def _without_token(self, scope: Scope, headers: dict[str, str]) -> Response | None:
-        """A token in the address becomes a cookie, so that it does not stay in the address."""
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self._is_token(given) and scope["path"] == "/":
-            answer = RedirectResponse("/", 303)
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
-            return answer
+    def _check_token(self, scope: Scope, headers: dict[str, str]) -> Response | None:
+        """Move a token from the address into a cookie, so that the address does not keep it."""
+        in_query = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self._is_token(in_query) and scope["path"] == "/":
+            response = RedirectResponse("/", 303)
+            response.set_cookie(COOKIE, in_query, httponly=True, samesite="strict")
+            return response
         cookies = SimpleCookie(headers.get("cookie", ""))
-        kept = cookies[COOKIE].value if COOKIE in cookies else ""
-        if self._is_token(given) or self._is_token(kept):
+        in_cookie = cookies[COOKIE].value if COOKIE in cookies else ""
+        if self._is_token(in_query) or self._is_token(in_cookie):
             return None
-        return PlainTextResponse("the token is missing or wrong: use the address that was printed", 401)
+        return PlainTextResponse("the token is missing or wrong: open the printed address", 401)
 
-    def _is_token(self, given: str) -> bool:
+    def _is_token(self, text: str) -> bool:
         assert self.token is not None
-        return secrets.compare_digest(given.encode(), self.token.encode())
+        return secrets.compare_digest(text.encode(), self.token.encode())
 
     def _is_host(self, header: str) -> bool:
         name = header.rpartition(":")[0] if header.rpartition(":")[2].isdigit() else header

@@ -1,4 +1,4 @@
-"""The page: its files, and the same as one file that holds a model and needs no server."""
+"""The files of the page, and a single-file version that contains the models and needs no server."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ from timelike.explore.shown_model import Shown
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder, Flat, Quadric
 
-#: A page with more nodes is slow to open and to send.
+#: Most nodes of a single-file page; more would be slow to open and to send.
 MOST_NODES = 20_000
 KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 
 
 @cache
 def assets() -> dict[str, str]:
-    """The files of the page by name: all that can be asked for."""
+    """The files of the page by name; no others are served."""
     folder = resources.files("timelike.explore") / "assets"
     return {f.name: f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(tuple(KINDS))}
 
 
 def server_page() -> str:
-    """The page whose files come from a server."""
-    return _page(_import_map({name: f"/static/{name}" for name in _modules()}), _link(), "")
+    """The page that loads its files from a server."""
+    style = '<link rel="stylesheet" href="/static/app.css">'
+    return _page({name: f"/static/{name}" for name in _modules()}, style, "")
 
 
 def policy() -> str:
-    """What the page may load: its own files, and the two lines of script that stand in it."""
+    """The content security policy: the page may load its own files and run its two inline scripts."""
     inline = re.findall(r"<script[^>]*>(.+?)</script>", server_page(), re.DOTALL)
     hashes = " ".join(f"'sha256-{_base64(hashlib.sha256(text.encode()).digest())}'" for text in inline)
     return (
@@ -49,32 +50,31 @@ def policy() -> str:
 
 
 def whole_page(models: Sequence[Shown]) -> str:
-    """One HTML file with everything in it; the page computes probabilities itself."""
+    """A self-contained HTML file that computes probabilities itself."""
     for shown in models:
         if (why := cannot_stand_alone(shown)) is not None:
             raise ValueError(why)
-    urls = {
-        name: f"data:text/javascript;base64,{_base64(text.encode())}" for name, text in _modules().items()
-    }
+    kind = "data:text/javascript;base64,"
+    urls = {name: kind + _base64(text.encode()) for name, text in _modules().items()}
     data = json.dumps([_inside(shown) for shown in models], ensure_ascii=False).replace("<", "\\u003c")
     style = f"<style>{assets()['app.css']}</style>"
-    return _page(_import_map(urls), style, f'<script type="application/json" id="data">{data}</script>')
+    return _page(urls, style, f'<script type="application/json" id="data">{data}</script>')
 
 
 def cannot_stand_alone(shown: Shown) -> str | None:
-    """Why a model cannot be put into a page; None: it can."""
+    """The reason why a model does not fit into a single-file page; None if it does."""
     model, nodes = shown.embedding.score_model, len(shown.embedding.points)
     if nodes > MOST_NODES:
-        return f"{shown.title} has {nodes:,} nodes; a page of its own holds at most {MOST_NODES:,}"
+        return f"{shown.title} has {nodes:,} nodes; a single-file page holds at most {MOST_NODES:,}"
     base = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
     if not isinstance(base, Flat | Quadric) or type(model.likelihood) not in LIKELIHOODS.values():
         name = type(model.likelihood).__name__
-        return f"{shown.title} has the likelihood {name}, which a page of its own cannot compute"
+        return f"{shown.title} has the likelihood {name}, which a single-file page cannot compute"
     return None
 
 
 def _inside(shown: Shown) -> dict[str, Any]:
-    """A model as JSON, arrays in base64."""
+    """A model as JSON, with arrays in base64."""
     answers, embedding = Answers(shown), shown.embedding
     picture = answers.picture
     pairs = np.zeros((0, 2), np.int32) if shown.known is None else shown.known.pairs
@@ -95,21 +95,14 @@ def _inside(shown: Shown) -> dict[str, Any]:
     }
 
 
-def _page(import_map: str, style: str, data: str) -> str:
-    parts = {"STYLE": style, "MAP": f'<script type="importmap">{import_map}</script>', "DATA": data}
-    return re.sub(r"<!--(STYLE|MAP|DATA)-->", lambda found: parts[found[1]], assets()["index.html"])
-
-
-def _link() -> str:
-    return '<link rel="stylesheet" href="/static/app.css">'
+def _page(urls: dict[str, str], style: str, data: str) -> str:
+    modules = json.dumps({"imports": {f"timelike/{name}": url for name, url in urls.items()}})
+    parts = {"STYLE": style, "MAP": f'<script type="importmap">{modules}</script>', "DATA": data}
+    return re.sub(r"<!--(STYLE|MAP|DATA)-->", lambda place: parts[place[1]], assets()["index.html"])
 
 
 def _modules() -> dict[str, str]:
     return {name: text for name, text in sorted(assets().items()) if name.endswith(".js")}
-
-
-def _import_map(urls: dict[str, str]) -> str:
-    return json.dumps({"imports": {f"timelike/{name}": url for name, url in urls.items()}})
 
 
 def _base64(data: bytes | np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""The server behind the page: a few routes, each one question to `Answers`."""
+"""The server behind the page: a few routes, each answered by `Answers`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -24,14 +25,16 @@ from timelike.explore.guard import Guard, ShortHeads, is_loopback
 from timelike.explore.page import KINDS, assets, cannot_stand_alone, policy, server_page, whole_page
 from timelike.explore.shown_model import Shown
 
-#: Of models with more nodes an answer takes long enough for others to be served meanwhile.
+#: Larger models reply in a thread, so that others are served meanwhile.
 AT_ONCE = 20_000
-#: Connections at a time; others are told to come again.
+#: Most simultaneous connections; further ones get status 503.
 MOST_CLIENTS = 500
+
+Reply = Callable[[Answers, Request], Response]
 
 
 class Explorer:
-    """The application: what each route answers."""
+    """The routes of the application."""
 
     def __init__(self, models: Sequence[Shown]):
         self.shown = list(models)
@@ -40,123 +43,105 @@ class Explorer:
 
     @cached_property
     def about(self) -> bytes:
-        """What the page asks for first; none of it changes."""
-        found = [{**model.picture.about(), "alone": cannot_stand_alone(model.shown)} for model in self.models]
-        return _dump({"models": found})
+        """The first reply to the page: a description of the models, which never changes."""
+        models = [
+            {**model.picture.about(), "alone": cannot_stand_alone(model.shown)} for model in self.models
+        ]
+        return _dump({"models": models})
 
     @cached_property
     def likeliest(self) -> list[list[dict[str, Any]]]:
-        """The likeliest missing edges of every model, found when they are first asked for."""
+        """The likeliest missing edges of every model, computed on the first request."""
         return [model.likeliest() for model in self.models]
 
     def routes(self) -> list[Route]:
-        """All that is answered."""
-        binary: dict[str, Callable[[Answers, Request], bytes]] = {
-            "positions": lambda model, _: model.picture.positions.tobytes(),
-            "edges": lambda model, _: model.picture.edges.tobytes(),
-            "frames": lambda model, _: model.picture.frames.tobytes(),
-            "colour": lambda model, asked: _pick(model.picture.colours, asked, "colour").values.tobytes(),
-        }
-        plain: dict[str, Callable[[Answers, Request], Any]] = {
-            "search": lambda model, asked: model.search(
-                _text(asked, "text"), _whole(asked, "most", 12, MOST_FOUND)
+        """All routes, the most frequent first."""
+        replies: dict[str, Reply] = {
+            "search": lambda model, request: _json(
+                model.search(request.query_params.get("text", ""), _whole(request, "most", 12, MOST_FOUND))
             ),
-            "names": lambda model, asked: model.names_of(_ids(asked, model.picture.count)),
-            "node": lambda model, asked: model.node(_node(model, asked, "node"), _most(asked)),
-            "pair": lambda model, asked: model.pair(
-                _node(model, asked, "source"), _node(model, asked, "target")
+            "names": lambda model, request: _json(model.names_of(_ids(request, model.picture.count))),
+            "node": lambda model, request: _json(model.node(_node(model, request, "node"), _most(request))),
+            "pair": lambda model, request: _json(
+                model.pair(_node(model, request, "source"), _node(model, request, "target"))
             ),
+            "positions": lambda model, _: _array(model.picture.positions),
+            "edges": lambda model, _: _array(model.picture.edges),
+            "frames": lambda model, _: _array(model.picture.frames),
+            "colour": _colour,
+            "predictions.tsv": _table,
         }
-        return [  # those that are asked most come first
-            *(Route(f"/api/{{model:int}}/{name}", self._asked(ask, None)) for name, ask in plain.items()),
-            *(Route(f"/api/{{model:int}}/{name}", self._asked(ask, bytes)) for name, ask in binary.items()),
-            Route("/api/{model:int}/likeliest", self._likeliest),
-            Route("/api/{model:int}/predictions.tsv", self._table),
+        return [
+            *(
+                Route(f"/api/{{model:int}}/{name}", self._about_model(reply))
+                for name, reply in replies.items()
+            ),
+            Route("/api/{model:int}/likeliest", self._about_model(self._likeliest, slow=True)),
             Route("/api/about", self._about),
             Route("/api/page.html", self._whole_page),
             Route("/static/{name}", self.asset),
             Route("/", self.page),
         ]
 
-    async def page(self, asked: Request) -> Response:
+    async def page(self, request: Request) -> Response:
         """The page itself."""
         return Response(server_page(), media_type="text/html")
 
-    async def asset(self, asked: Request) -> Response:
-        """One of its files; there are no others."""
-        name = asked.path_params["name"]
+    async def asset(self, request: Request) -> Response:
+        """One of the files of the page; no others are served."""
+        name = request.path_params["name"]
         if name not in assets() or name == "index.html":
-            return PlainTextResponse("there is no such file", 404)
+            return PlainTextResponse("no such file", 404)
         return Response(assets()[name], media_type=KINDS[name[name.rindex(".") :]])
 
-    async def _about(self, asked: Request) -> Response:
-        return _json(await run_in_threadpool(lambda: self.about))
+    async def _about(self, request: Request) -> Response:
+        return Response(await run_in_threadpool(lambda: self.about), media_type="application/json")
 
-    def _asked(self, ask: Callable[[Answers, Request], Any], kind: type | None) -> Any:
-        """A route that asks one model; a mistake in the question is an answer too."""
+    def _about_model(self, reply: Reply, slow: bool = False) -> Callable[[Request], Awaitable[Response]]:
+        """A route that replies about one model; a bad request gets an error message as JSON."""
 
-        async def answer(asked: Request) -> Response:
-            model = self._model(asked)
-            if model is None:
-                return _no_model()
+        async def respond(request: Request) -> Response:
+            number = request.path_params["model"]
+            if number >= len(self.models):
+                return _json({"error": "there is no such model"}, 404)
+            model = self.models[number]
             try:
-                few = model.picture.count <= AT_ONCE
-                found = ask(model, asked) if few else await run_in_threadpool(ask, model, asked)
-                data = found if kind else _dump(found)
+                if slow or model.picture.count > AT_ONCE:
+                    return await run_in_threadpool(reply, model, request)
+                return reply(model, request)
             except ValueError as error:
-                return _wrong(error)
-            return Response(data, media_type="application/octet-stream") if kind else _json(data)
+                return _bad_request(error)
 
-        return answer
+        return respond
 
-    async def _likeliest(self, asked: Request) -> Response:
-        if self._model(asked) is None:
-            return _no_model()
+    def _likeliest(self, model: Answers, request: Request) -> Response:
+        with self._lock:
+            return _json(self.likeliest[request.path_params["model"]])
 
-        def find() -> bytes:
-            with self._lock:
-                return _dump(self.likeliest[asked.path_params["model"]])
-
-        return _json(await run_in_threadpool(find))
-
-    async def _table(self, asked: Request) -> Response:
-        model = self._model(asked)
-        if model is None:
-            return _no_model()
-        try:
-            text = await run_in_threadpool(model.table, _node(model, asked, "node"), _most(asked))
-        except ValueError as error:
-            return _wrong(error)
-        return _file(text, "text/tab-separated-values", "predictions.tsv")
-
-    async def _whole_page(self, asked: Request) -> Response:
-        def make() -> str:
+    async def _whole_page(self, request: Request) -> Response:
+        def build() -> str:
             with self._lock:
                 return whole_page(self.shown)
 
         try:
-            text = await run_in_threadpool(make)
+            text = await run_in_threadpool(build)
         except ValueError as error:
-            return _wrong(error)
+            return _bad_request(error)
         return _file(text, "text/html", "timelike.html")
-
-    def _model(self, asked: Request) -> Answers | None:
-        number = asked.path_params["model"]
-        return self.models[number] if number < len(self.models) else None
 
 
 def application(models: Sequence[Shown], host: str = "127.0.0.1", token: str | None = None) -> Guard:
-    """The page over these models as an ASGI application for a server at `host`."""
+    """The explorer of these models as an ASGI application for a server at `host`."""
     explorer = Explorer(models)
     for model in explorer.models:
         model.warm_up()
     app = Starlette(routes=explorer.routes())
-    app.router.redirect_slashes = False  # an address is right or wrong
+    app.router.redirect_slashes = False  # reply 404 instead
     return Guard(app, host, token, policy())
 
 
 def configuration(app: Guard) -> uvicorn.Config:
-    """How the application is served."""
+    """The uvicorn configuration of the application."""
     return uvicorn.Config(
         app, http=ShortHeads, ws="none", lifespan="off", log_level="error", access_log=False,
         server_header=False, limit_concurrency=MOST_CLIENTS, timeout_graceful_shutdown=1,
@@ -164,24 +149,24 @@ def configuration(app: Guard) -> uvicorn.Config:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at this address, or an error of one line."""
+    """A listening socket at this address; raises a one-line `OSError` if it is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))
-        sock.listen(128)  # who comes before the server runs waits
+        sock.listen(128)  # queues requests until the server runs
     except (OSError, OverflowError) as error:
         sock.close()
         raise OSError(
             f"--host {host} --port {port}: {getattr(error, 'strerror', None) or error}; "
-            "give another, --port 0 finds a free one"
+            "choose another address, or --port 0 for a free port"
         ) from None
     return sock
 
 
 def serve(models: Sequence[Shown], host: str, port: int, say: Callable[[str], None], browser: bool) -> None:
-    """Answer until interrupted; `say` gets the address when the page is ready."""
+    """Serve until interrupted; calls `say` with the address when the page is ready."""
     sock = listen(host, port)
     token = None if is_loopback(host) else secrets.token_urlsafe(24)
     app = application(models, host, token)
@@ -191,34 +176,30 @@ def serve(models: Sequence[Shown], host: str, port: int, say: Callable[[str], No
     say(address)
     if browser:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    with sock, contextlib.suppress(KeyboardInterrupt):  # which is how one ends it
+    with sock, contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it
         server.run(sockets=[sock])
 
 
-def _node(model: Answers, asked: Request, name: str) -> int:
+def _node(model: Answers, request: Request, name: str) -> int:
     """A node given by number (`node=3`) or by name (`node-name=lexA`)."""
-    if f"{name}-name" in asked.query_params:
-        return model.number(asked.query_params[f"{name}-name"])
-    return _whole(asked, name, None, model.picture.count - 1)
+    if f"{name}-name" in request.query_params:
+        return model.number(request.query_params[f"{name}-name"])
+    return _whole(request, name, None, model.picture.count - 1)
 
 
-def _most(asked: Request) -> int:
-    return max(1, _whole(asked, "most", 20, MOST_ROWS))
+def _most(request: Request) -> int:
+    return max(1, _whole(request, "most", 20, MOST_ROWS))
 
 
-def _whole(asked: Request, name: str, default: int | None, most: int) -> int:
-    text = asked.query_params.get(name, "" if default is None else str(default))
+def _whole(request: Request, name: str, default: int | None, most: int) -> int:
+    text = request.query_params.get(name, "" if default is None else str(default))
     if not (text.isascii() and text.isdigit()) or len(text) > 12 or int(text) > most:
-        raise ValueError(f"{name} must be a whole number from 0 to {most}")
+        raise ValueError(f"{name} is {text[:20]!r}; it must be a whole number from 0 to {most}")
     return int(text)
 
 
-def _text(asked: Request, name: str) -> str:
-    return asked.query_params.get(name, "")
-
-
-def _ids(asked: Request, count: int) -> list[int]:
-    parts = [x for x in asked.query_params.get("ids", "").split(",") if x]
+def _ids(request: Request, count: int) -> list[int]:
+    parts = [x for x in request.query_params.get("ids", "").split(",") if x]
     if len(parts) > MOST_NAMES or not all(x.isascii() and x.isdigit() and len(x) < 12 for x in parts):
         raise ValueError(f"ids must be at most {MOST_NAMES} whole numbers")
     if any(int(x) >= count for x in parts):
@@ -226,29 +207,35 @@ def _ids(asked: Request, count: int) -> list[int]:
     return [int(x) for x in parts]
 
 
-def _pick(items: Sequence[Any], asked: Request, name: str) -> Any:
-    return items[_whole(asked, name, None, len(items) - 1)]
+def _colour(model: Answers, request: Request) -> Response:
+    colours = model.picture.colours
+    return _array(colours[_whole(request, "colour", None, len(colours) - 1)].values)
+
+
+def _table(model: Answers, request: Request) -> Response:
+    text = model.table(_node(model, request, "node"), _most(request))
+    return _file(text, "text/tab-separated-values", "predictions.tsv")
 
 
 def _dump(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
-        raise ValueError("the points of the model are so large that numbers overflow here") from None
+        raise ValueError("the model's coordinates are so large that these numbers overflow") from None
 
 
-def _json(data: bytes) -> Response:
-    return Response(data, media_type="application/json")
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(_dump(value), status, media_type="application/json")
 
 
-def _wrong(error: ValueError) -> Response:
-    near = error.near if isinstance(error, UnknownNode) else None
-    found = {"error": str(error)} if near is None else {"error": str(error), "near": near}
-    return Response(_dump(found), 400 if near is None else 404, media_type="application/json")
+def _array(values: np.ndarray) -> Response:
+    return Response(values.tobytes(), media_type="application/octet-stream")
 
 
-def _no_model() -> Response:
-    return Response(_dump({"error": "there is no such model"}), 404, media_type="application/json")
+def _bad_request(error: ValueError) -> Response:
+    if isinstance(error, UnknownNode):
+        return _json({"error": str(error), "near": error.near}, 404)
+    return _json({"error": str(error)}, 400)
 
 
 def _file(text: str, kind: str, name: str) -> Response:

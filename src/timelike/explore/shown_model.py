@@ -1,4 +1,4 @@
-"""What the page may see of a model: its numbers as arrays, and a description of them."""
+"""The data of a model that the page receives: arrays, and a description of them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from timelike.manifolds.quadric import Quadric, is_anti_de_sitter, is_hyperbolic
 from timelike.plot.views import half_turn, view_of, words_for
 from timelike.training.replay import Replay
 
-#: Names that come with the page, of the nodes with most edges: the candidates for labels.
+#: Number of candidate labels sent with the page: names of the nodes with the most edges.
 LABELLED = 400
-#: Edges that are drawn before a node is chosen: more are a grey cloud.
+#: Most edges drawn before a node is selected; more would be a grey cloud.
 MOST_EDGES = 20_000
-#: What is sent of every node, in this order.
-COLUMNS = ("time", "space", "second", "depth")
 
 
 class Shown(NamedTuple):
-    """A model in the page: an embedding, the edges that are known, and more to colour nodes by."""
+    """A model on the page: an embedding, its known edges, extra node colours, and a replay of training."""
 
     title: str
     embedding: Embedding
@@ -34,7 +32,7 @@ class Shown(NamedTuple):
 
 
 class Picture:
-    """The arrays of a model that go to the page, made once."""
+    """The arrays of a model, computed once; a node is a row (time, space, second direction, depth)."""
 
     def __init__(self, model: Shown):
         self.model = model
@@ -51,27 +49,33 @@ class Picture:
 
     @property
     def clock(self) -> str:
-        """What the upward direction means: time, unless nothing in the model is earlier or later."""
+        """Label of the vertical axis: "time", unless the model has no notion of earlier and later."""
         likelihood = self.model.embedding.model.likelihood
         timed = self.manifold.signature[0] or self.view.period or not isinstance(likelihood, FermiDirac)
         return "time" if timed else "first direction"
 
+    @property
+    def calibration(self) -> str | None:
+        """How the probabilities are calibrated, or why they are not; None if nothing is known."""
+        calibration, info = self.model.embedding.calibration, self.model.embedding.info
+        return info.get("calibration") if calibration is None else str(calibration)
+
     @cached_property
     def edges(self) -> np.ndarray:
-        """(n, 2) pairs of numbers: the known edges, if they are few enough to be drawn."""
+        """The known edges as (n, 2) node numbers; empty if there are more than `MOST_EDGES`."""
         known = self.model.known
         return known.pairs if known and known.num_edges <= MOST_EDGES else np.zeros((0, 2), np.int32)
 
     @cached_property
     def labelled(self) -> np.ndarray:
-        """The nodes worth a label, those with most edges first; without edges the first and last in time."""
+        """Candidate nodes for labels by decreasing degree; without edges, the earliest and latest nodes."""
         degrees = next((c.values for c in self.colours if c.label == "degree"), None)
         if degrees is None:
             degrees = np.abs(self.positions[:, 0] - np.median(self.positions[:, 0]))
         return np.argsort(-degrees, kind="stable")[:LABELLED]
 
     def about(self) -> dict[str, Any]:
-        """What the page must know before it asks for anything."""
+        """The description of the model that the page requests first."""
         embedding, view = self.model.embedding, self.view
         info, manifold = embedding.info, self.manifold
         replay = self.model.replay
@@ -82,23 +86,18 @@ class Picture:
             "nodes": self.count,
             "edges": None if self.model.known is None else self.model.known.num_edges,
             "likelihood": type(embedding.model.likelihood).__name__,
-            "calibration": None if embedding.calibration is None else str(embedding.calibration),
-            "facts": {
-                name: info[name]
-                for name in ("reason", "best_epoch", "selected_by", "valid_ap")
-                if name in info
-            },
+            "calibration": self.calibration,
+            "facts": {name: info[name] for name in ("reason", "valid_ap") if name in info},
             "views": views_of(manifold),
-            "columns": COLUMNS,
             "period": view.period,
             "light": view.light,
             "wall": view.wall,
-            "radius": float(getattr(manifold, "radius", 1.0)) if isinstance(manifold, Quadric) else 1.0,
+            "radius": float(manifold.radius) if isinstance(manifold, Quadric) else 1.0,
             "lost": view.lost,
             "lost_in_3d": view.lost_in_3d,
             "axes": [view.space_label, view.time_label if self.clock == "time" else self.clock],
             "clock": self.clock,
-            "cones": self.manifold.signature[0] > 0,
+            "cones": manifold.signature[0] > 0,
             "colours": [{"label": c.label, "categories": c.categories} for c in self.colours],
             "labels": [[int(i), str(embedding.name(i))] for i in self.labelled],
             "drawn_edges": len(self.edges),
@@ -107,21 +106,19 @@ class Picture:
 
 
 def views_of(manifold: Any) -> list[str]:
-    """The ways to lay out a manifold, that which suits it best first."""
-    found = ["diagram"]
-    if is_anti_de_sitter(manifold):
-        found.insert(0, "polar")
-    if is_hyperbolic(manifold):
-        found.insert(0, "disk")
-    if half_turn(manifold) is not None:
-        found.append("rolled")
-    if manifold.dim > 2:
-        found.append("space")
-    return found
+    """The layouts of a manifold, the most suitable first."""
+    views = {
+        "polar": is_anti_de_sitter(manifold),
+        "disk": is_hyperbolic(manifold),
+        "diagram": True,
+        "rolled": half_turn(manifold) is not None,
+        "space": manifold.dim > 2,
+    }
+    return [name for name, fits in views.items() if fits]
 
 
 def _depth(manifold: Any, points: np.ndarray) -> np.ndarray:
-    """Of anti-de Sitter the distance arcosh r from the circle r = 1, as in `plot.scenes.polar`; else 0."""
+    """In anti-de Sitter space the distance arcosh r from the circle r = 1 (`plot.scenes.polar`); else 0."""
     if not is_anti_de_sitter(manifold):
         return np.zeros(len(points))
     x = np.asarray(points, float)

@@ -1,9 +1,9 @@
 """Pictures of embeddings and models, for papers and for the screen.
 
-`draw(embedding, graph)` makes the picture that suits the manifold, `save` writes one to a file, `interactive`
-makes one to explore. Functions that draw return a matplotlib `Figure`, or draw into axes that they are given;
-nothing is shown. Matplotlib and plotly are an extra, loaded when needed. May import: _util, core,
-likelihoods, manifolds, graphs, evaluation, embedding, training.
+`draw(embedding, graph)` picks the layout that suits the manifold, `save` writes a picture to a file, and
+`interactive` returns a plotly figure. Drawing functions return a matplotlib `Figure` or draw into the axes
+passed to them; none of them opens a window. Matplotlib and plotly are an optional extra, imported on first
+use. May import: _util, core, likelihoods, manifolds, graphs, evaluation, embedding, training.
 """
 
 from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves

@@ -1,8 +1,9 @@
-"""Curves: how training went, how well probabilities are calibrated, precision against recall."""
+"""Curves: training history, calibration, and precision against recall."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,37 +19,34 @@ from timelike.plot.style import COLUMN, LINES, PAGE, panels, styled, write_notes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Panels of the training curves: title, and the columns of the history in it.
+#: Panels of the training curves: title → history column → legend label.
 PANELS = {
     "loss": {"loss": "training"},
     "average precision": {"valid_ap": "validation", "test_ap": "test"},
     "gradient norm": {"gradient_norm": "gradient norm"},
-    "share of saturated pairs": {"saturated": "saturated"},
+    "fraction of saturated pairs": {"saturated": "saturated"},
 }
 
-#: A legend over lines stays readable.
+#: A background keeps a legend readable over lines.
 LEGEND: dict[str, Any] = {"frameon": True, "framealpha": 0.85, "edgecolor": "none"}
 
 
 def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
-    """Loss, average precision, gradient norm and saturation of every epoch; a line marks the epoch kept."""
+    """Loss, average precision, gradient norm and saturation by epoch; a dashed line marks the kept epoch."""
     instance("embedding", embedding, Embedding, EMBEDDING)
     history = {k: np.asarray(v, float) for k, v in embedding.history.items() if np.isfinite(v).any()}
-    shown = {title: [c for c in columns if c in history] for title, columns in PANELS.items()}
-    shown = {title: columns for title, columns in shown.items() if columns}
+    shown = {title: kept for title, names in PANELS.items() if (kept := [c for c in names if c in history])}
     if not shown:
-        raise ValueError("the embedding has no training history; only one made by timelike.train has")
+        raise ValueError("embedding has no training history; only timelike.train records one")
     best = embedding.info.get("best_epoch")
     with styled():
         figure, grid = panels(1, len(shown), width=width, height=0.3 * width)
         figure.set_layout_engine("constrained")
         for axes, (title, columns) in zip(grid.flat, shown.items(), strict=True):
             for column, colour in zip(columns, LINES, strict=False):
-                values = history[column]
-                epochs = np.arange(1, len(values) + 1)
-                axes.plot(
-                    epochs, values, color=colour, linewidth=1, clip_on=False, label=PANELS[title][column]
-                )
+                epochs = np.arange(1, len(history[column]) + 1)
+                look = {"color": colour, "linewidth": 1, "clip_on": False, "label": PANELS[title][column]}
+                axes.plot(epochs, history[column], **look)
             if best:
                 axes.axvline(best, color="0.6", linewidth=0.7, dashes=(3, 2), zorder=0)
             if title == "average precision":
@@ -60,8 +58,8 @@ def training_curves(embedding: Embedding, *, width: float = PAGE) -> Figure:
             axes.set_xlabel("epoch")
         if best:
             why = embedding.info.get("selected_by", "best epoch")
-            again = "; then trained again so far, with the validation edges" * ("refit" in embedding.info)
-            write_notes(figure, [f"dashed: the epoch kept, {best} ({why}){again}"])
+            refit = "; refitted for as many epochs with the validation edges" * ("refit" in embedding.info)
+            write_notes(figure, [f"dashed: kept epoch {best} ({why}){refit}"])
     return figure
 
 
@@ -72,84 +70,77 @@ def calibration_curve(
     bins: int = 10,
     width: float = COLUMN,
 ) -> Figure:
-    """Share of edges among pairs of about equal predicted probability; on the diagonal they agree.
+    """Fraction of edges among pairs by predicted probability; a calibrated model lies on the diagonal.
 
-    The pairs are sorted into `bins` equal parts of [0, 1]; a bar is Wilson's 95 % interval. Give one
-    embedding, or several by name. Shares depend on how many non-edges there are per edge: it is stated.
+    The pairs are sorted into `bins` equal parts of [0, 1]; error bars are Wilson 95 % intervals. Pass one
+    embedding, or several by name. The fractions depend on the number of non-edges per edge, which a
+    footnote states.
     """
     whole_number("bins", bins, 1)
-    with styled():
-        figure, grid = panels(1, 1, width=width, height=0.95 * width)
-        axes = grid[0, 0]
+    with _square(pairs, width) as (axes, truth):
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=0.7, zorder=0)
-        for (name, scores), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
-            truth = np.asarray(pairs.labels)
+        for label, scores, colour in _scores(embeddings, pairs):
             x, y, low, high = reliability(scores, truth, bins)
-            brier = f"Brier score {metrics.brier(scores, truth):.3f}"
-            label = f"{name}, {brier}" if name else brier
-            bars = np.stack([y - low, high - y])
-            style: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
-            axes.errorbar(x, y, bars, fmt="o-", label=label, **style)
+            label += f"Brier score {metrics.brier(scores, truth):.3f}"
+            look: dict[str, Any] = {"elinewidth": 0.7, "linewidth": 1, "markersize": 3, "color": colour}
+            axes.errorbar(x, y, np.stack([y - low, high - y]), fmt="o-", label=label, **look)
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        axes.set(xlabel="predicted probability", ylabel="share of edges")
-        axes.legend(loc="best", handlelength=1, **LEGEND)
-        write_notes(figure, [_ratio(pairs)])
-    return figure
+        axes.set(xlabel="predicted probability", ylabel="fraction of edges")
+    return axes.figure
 
 
 def precision_recall_curve(
     embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPairs, *, width: float = COLUMN
 ) -> Figure:
-    """Precision against recall over all thresholds, with the average precision; dashed: guessing.
+    """Precision against recall over all thresholds, with the average precision; dashed: random ranking.
 
-    Give one embedding, or several by name.
+    Pass one embedding, or several by name.
     """
-    with styled():
-        figure, grid = panels(1, 1, width=width, height=0.95 * width)
-        axes = grid[0, 0]
-        truth = np.asarray(pairs.labels)
+    with _square(pairs, width, "; dashed: random ranking") as (axes, truth):
         axes.axhline(truth.mean(), color="0.6", linewidth=0.7, dashes=(3, 2), zorder=0)
-        for (name, scores), colour in zip(_scores(embeddings, pairs).items(), LINES, strict=False):
+        for label, scores, colour in _scores(embeddings, pairs):
             precision, recall, _ = metrics.precision_recall_curve(scores, truth)
-            ap = f"AP {metrics.average_precision(scores, truth):.3f}"
-            label = f"{name}, {ap}" if name else ap
+            label += f"AP {metrics.average_precision(scores, truth):.3f}"
             axes.step(recall[::-1], precision[::-1], where="pre", color=colour, linewidth=1, label=label)
         axes.set(xlim=(0, 1), ylim=(0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")
-        axes.legend(loc="best", handlelength=1, **LEGEND)
-        write_notes(figure, [f"{_ratio(pairs)}; dashed: guessing"])
-    return figure
+    return axes.figure
 
 
-def _scores(embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPairs) -> dict[str, np.ndarray]:
-    """The log-probability of every pair, by the name of the embedding."""
-    named = {"": embeddings} if isinstance(embeddings, Embedding) else dict(embeddings)
+@contextmanager
+def _square(pairs: LabelledPairs, width: float, note: str = "") -> Iterator[tuple[Any, np.ndarray]]:
+    """One panel to draw curves into, and the labels of the pairs; adds the legend and the footnote."""
     instance("pairs", pairs, LabelledPairs, "LabelledPairs.build(positives, negatives)")
-    if len(named) > len(LINES):
-        raise ValueError(f"there are {len(named)} embeddings; at most {len(LINES)} curves can be told apart")
     truth = np.asarray(pairs.labels)
-    if not truth.any() or truth.all():
-        raise ValueError("pairs must hold at least one positive and one negative pair")
-    found = {}
-    for name, embedding in named.items():
+    edges, others = int(truth.sum()), int((~truth).sum())
+    if not edges or not others:
+        raise ValueError(f"pairs has {edges} positive and {others} negative pairs; it needs one of each")
+    with styled():
+        figure, grid = panels(1, 1, width=width, height=0.95 * width)
+        yield grid[0, 0], truth
+        grid[0, 0].legend(loc="best", handlelength=1, **LEGEND)
+        write_notes(figure, [f"{edges:,} edges, {others:,} non-edges ({others / edges:.3g} per edge){note}"])
+
+
+def _scores(
+    embeddings: Embedding | Mapping[str, Embedding], pairs: LabelledPairs
+) -> Iterator[tuple[str, np.ndarray, str]]:
+    """Of each embedding: the start of its legend entry, the log-probability of every pair, and a colour."""
+    named = {"": embeddings} if isinstance(embeddings, Embedding) else embeddings
+    if len(named) > len(LINES):
+        raise ValueError(f"embeddings has {len(named)} entries; at most {len(LINES)} have distinct colours")
+    for (name, embedding), colour in zip(named.items(), LINES, strict=False):
         instance("embeddings", embedding, Embedding, EMBEDDING)
         for ends in (pairs.sources, pairs.targets):
             checked_nodes(np.asarray(ends), len(embedding.points), "pairs")
-        found[name] = score_pairs(embedding, pairs.sources, pairs.targets)
-    return found
-
-
-def _ratio(pairs: LabelledPairs) -> str:
-    truth = np.asarray(pairs.labels)
-    positives, negatives = int(truth.sum()), int((~truth).sum())
-    return f"{positives:,} edges, {negatives:,} non-edges ({negatives / positives:.3g} per edge)"
+        yield name and f"{name}, ", score_pairs(embedding, pairs.sources, pairs.targets), colour
 
 
 def reliability(
     scores: np.ndarray, truth: np.ndarray, bins: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Mean probability, share of edges, and Wilson's interval of it, of every bin that is not empty.
+    """Of each non-empty bin: mean probability, fraction of edges f, and the ends of its Wilson interval.
 
-    (f + z²/2n ± z√(f(1 − f)/n + z²/4n²)) / (1 + z²/n), z = 1.96, for the share f of n pairs.
+    (f + z²/2n ± z√(f(1 − f)/n + z²/4n²)) / (1 + z²/n) for n pairs, z = 1.96.
     """
     x, f, n = metrics.calibration_curve(scores, truth, bins)
     z = 1.96

@@ -1,4 +1,4 @@
-"""One call for any picture of an embedding, on paper or on the screen, and one to write it to a file."""
+"""`draw` and `save`: one entry point for every picture of an embedding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from timelike._util.atomic_files import replacing
-from timelike._util.checks import output_path
+from timelike._util.checks import one_of, output_path
 from timelike.embedding.embedding import Embedding
 from timelike.graphs.digraph import DiGraph
 from timelike.plot.curves import training_curves
@@ -16,15 +16,15 @@ from timelike.plot.matplotlib_canvas import draw_scene
 from timelike.plot.matrices import adjacency
 from timelike.plot.plotly_pages import interactive, page
 from timelike.plot.scenes import LAYOUTS, layout_of
-from timelike.plot.style import COLUMN, PAGE, load_matplotlib, styled
+from timelike.plot.style import COLUMN, PAGE, load, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What `draw` and `save` can draw of an embedding, besides "auto".
+#: Kinds of pictures that `draw` and `save` accept besides "auto".
 KINDS = (*LAYOUTS, "landscape", "adjacency", "training")
 
-#: Endings of picture files, and so their formats.
+#: File endings of the supported formats.
 ENDINGS = (".png", ".svg", ".pdf", ".html")
 
 
@@ -36,16 +36,15 @@ def draw(
     nodes: Any = None,
     width: float = COLUMN,
 ) -> Figure:
-    """A picture of an embedding for print, `width` inches wide.
+    """Draw an embedding for print, `width` inches wide.
 
-    `kind` is one of `KINDS`; "auto" is the Poincaré disk for hyperbolic space, the polar picture for
-    anti-de Sitter and the spacetime diagram for all else. Edges are those of `graph`; without one,
-    the likeliest edge of each node. `nodes` are those whose light cones (or landscape) are drawn:
-    the one with most edges unless given.
+    `kind` is one of `KINDS`. "auto" draws the Poincaré disk for hyperbolic space, the polar picture for
+    anti-de Sitter space and the spacetime diagram for every other manifold. The edges are those of
+    `graph`; without a graph, each node's most likely edge. `nodes` lists the nodes whose light cones (or
+    landscape) to draw; default: the node with the most edges.
     """
-    load_matplotlib()
-    if kind not in ("auto", *KINDS):
-        raise ValueError(f"kind is {kind!r}; it must be auto or one of {', '.join(KINDS)}")
+    load("matplotlib")
+    one_of("kind", kind, ("auto", *KINDS))
     if kind == "training":
         return training_curves(embedding, width=max(width, PAGE))
     if kind == "adjacency":
@@ -65,9 +64,9 @@ def save(
     *,
     nodes: Any = None,
 ) -> None:
-    """Draw an embedding into a file; its ending is the format: .png, .svg, .pdf, or .html for the screen.
+    """Draw an embedding into a file: .png, .svg, .pdf, or .html for an interactive page.
 
-    The same picture is the same file, byte for byte.
+    Drawing the same picture again writes the same bytes.
     """
     path = output_path("path", path, ENDINGS)
     ending = path.suffix.lower()
@@ -76,6 +75,6 @@ def save(
             part.write_text(page(interactive(embedding, graph, kind, nodes=nodes)), encoding="utf-8")
         return
     figure = draw(embedding, graph, kind, nodes=nodes)
-    dates = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # that would change from day to day
+    varying = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}  # dropped: bytes must not vary
     with styled(), replacing(path) as part:
-        figure.savefig(part, metadata={dates[ending]: None})
+        figure.savefig(part, metadata={varying[ending]: None})

@@ -1,4 +1,4 @@
-"""The directions of time and space at a point of any manifold, and other points as seen from there."""
+"""The time and space directions at a point of any manifold, and other points in those coordinates."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.core.manifold import Manifold, Point
-from timelike.plot.views import main_axis
+from timelike.plot.views import main_axes
 
 
 class Frame(NamedTuple):
-    """Unit tangent vectors of time and of the main direction of space at p, and others' coordinates in them.
+    """Unit tangent vectors at p along time and the main direction of space, and other points in this basis.
 
-    `at` has a row (t, x) per point, NaN where no geodesic from p leads; `lost` is the share of the
-    variance in the other directions of space.
+    `at` has a row (t, x) per point, NaN if no geodesic from p reaches it. `lost` is the fraction of the
+    variance in the remaining directions of space.
     """
 
     basis: np.ndarray
@@ -25,7 +25,7 @@ class Frame(NamedTuple):
 
 
 def frame_at(manifold: Manifold, p: Point, others: Any) -> Frame:
-    """T is the metric's gradient of the time Δt(p, ·), towards the future; X the main direction of log_p ⟂ T.
+    """The frame (T, X) at p: T = grad Δt(p, ·) points to the future, X ⟂ T is the main direction of log_p.
 
     With a basis b of the tangent space and g_ij = g(b_i, b_j), the gradient is Σ g^ij dt(b_j) b_i.
     """
@@ -35,7 +35,7 @@ def frame_at(manifold: Manifold, p: Point, others: Any) -> Frame:
     raised = np.linalg.solve(metric, basis @ slope)
     length = raised @ metric @ raised
     time = np.sign(length) * raised / np.sqrt(np.abs(length))
-    # Orthonormal directions of space: what the metric leaves beside time, by its own eigenvectors.
+    # Orthonormal directions of space: eigenvectors of the metric on the complement of T.
     dual = metric @ time
     rest = np.linalg.svd(dual[None])[2][1:]
     sizes, turned = np.linalg.eigh(rest @ metric @ rest.T)
@@ -43,16 +43,17 @@ def frame_at(manifold: Manifold, p: Point, others: Any) -> Frame:
     components = logs @ np.linalg.pinv(basis)
     t = components @ dual * np.sign(length)
     x = components @ metric @ space.T * np.sign(sizes)
-    axis, lost = main_axis(x[np.isfinite(t)])
+    axes, shares = main_axes(x[np.isfinite(t)])
+    axis, lost = axes[:, 0], max(0.0, 1 - float(shares[0]))
     across = axis @ space @ basis
-    if len(across) and across[np.argmax(np.abs(across))] < 0:  # one sign for the same data, always
+    if len(across) and across[np.argmax(np.abs(across))] < 0:  # fix the sign
         axis, across = -axis, -across
     return Frame(np.stack([time @ basis, across]), np.stack([t, x @ axis], axis=1), lost)
 
 
 @jax.jit
 def _seen_from(manifold: Manifold, p: Any, others: Any) -> tuple[Any, Any, Any]:
-    """Vectors that span the tangent space at p, the differential of the time there, and log_p of others."""
+    """Vectors spanning the tangent space at p, the differential of time at p, and log_p of the others."""
     spanning = jax.vmap(manifold.to_tangent, (None, 0))(p, jnp.eye(manifold.ambient_dim, dtype=p.dtype))
     slope = jax.grad(lambda q: manifold.separation(p, q).nearest.time[0])(p)
     return spanning, slope, jax.vmap(manifold.log, (None, 0))(p, others)

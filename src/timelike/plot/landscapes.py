@@ -1,4 +1,4 @@
-"""The probability landscape around an event of a model, and around a node of an embedding."""
+"""Probability landscapes around an event of a model or a node of an embedding."""
 
 from __future__ import annotations
 
@@ -17,17 +17,7 @@ from timelike.embedding.embedding import EMBEDDING, Embedding
 from timelike.graphs.digraph import node_numbers
 from timelike.plot.drawn_nodes import NODES, sample_nodes
 from timelike.plot.frames import frame_at
-from timelike.plot.style import (
-    COLOURS,
-    COLUMN,
-    colour_bar,
-    panels,
-    short,
-    styled,
-    trim,
-    which_probability,
-    write_notes,
-)
+from timelike.plot.style import COLOURS, COLUMN, finish, panels, short, styled
 from timelike.plot.views import half_turn, lost_note
 
 if TYPE_CHECKING:
@@ -37,12 +27,12 @@ if TYPE_CHECKING:
 #: A map from two coordinates (t, x), time first, to a point.
 Chart = Callable[[Scalar, Scalar], Point]
 
-#: (x_min, x_max, t_min, t_max), as matplotlib has it.
+#: (x_min, x_max, t_min, t_max), as in matplotlib.
 Extent = tuple[float, float, float, float]
 
 
 class Landscape(NamedTuple):
-    """Edge probability and interval from one point p to a grid of points q: rows are times."""
+    """Edge probability and interval from one point p to a grid of points q; rows are times."""
 
     x: np.ndarray
     t: np.ndarray
@@ -56,18 +46,14 @@ class Landscape(NamedTuple):
 
 
 def flat_chart(manifold: Manifold) -> Chart:
-    """(t, x) ↦ t e₀ + x e₁: the plane of time and the first direction of space, for flat coordinates."""
-
-    def chart(t: Scalar, x: Scalar) -> Point:
-        return manifold.origin().at[0].set(t).at[1].set(x)
-
-    return chart
+    """(t, x) ↦ t e₀ + x e₁: time and the first direction of space in flat coordinates."""
+    return lambda t, x: manifold.origin().at[0].set(t).at[1].set(x)
 
 
 def polar_chart(manifold: Manifold) -> Chart:
-    """(θ, x) ↦ (r cos θ, −r sin θ, x), r = √(1 + x²): anti-de Sitter by eqs. 7 and 8, θ from the origin.
+    """(θ, x) ↦ (r cos θ, −r sin θ, x), r = √(1 + x²): anti-de Sitter (eqs. 7 and 8), θ = 0 at the origin.
 
-    The whole circle of time is −π ≤ θ ≤ π at every x; in the paper's time (eq. 9) it is 2πr long.
+    At every x, −π ≤ θ ≤ π covers the time circle, whose length in the paper's time (eq. 9) is 2πr.
     """
 
     def chart(theta: Scalar, x: Scalar) -> Point:
@@ -86,11 +72,11 @@ def landscape(
     resolution: int = 201,
     calibration: Calibration | None = None,
 ) -> Landscape:
-    """F̃(p, q) and s² for p = `source` (the origin unless given) and q on a grid of `chart`.
+    """F̃(p, q) and s² for p = `source` (default: the origin) and q on a grid of `chart`.
 
-    `chart` maps (t, x) to a point; it is `flat_chart` unless given, on anti-de Sitter use
-    `polar_chart`. `resolution` is the number of grid points along either side of `extent`,
-    `calibration` that of an embedding whose calibrated probabilities are wanted.
+    `chart` maps (t, x) to a point (default: `flat_chart`; use `polar_chart` for anti-de Sitter space).
+    `resolution` is the number of grid points per side of `extent`. With the `calibration` of an
+    embedding, the probabilities are calibrated.
     """
     p = model.manifold.origin() if source is None else source
     chart = flat_chart(model.manifold) if chart is None else chart
@@ -102,7 +88,7 @@ def landscape(
         return model.log_prob(p, q), model.manifold.separation(p, q).nearest.interval[0]
 
     grid = jax.jit(jax.vmap(jax.vmap(at, (None, 0)), (0, None)))
-    log_prob, interval = (np.asarray(found) for found in grid(jnp.asarray(t), jnp.asarray(x)))
+    log_prob, interval = (np.asarray(values) for values in grid(jnp.asarray(t), jnp.asarray(x)))
     log_prob = log_prob if calibration is None else calibration.log_prob(log_prob)
     return Landscape(x, t, np.exp(log_prob), interval)
 
@@ -110,8 +96,7 @@ def landscape(
 def draw_landscape(axes: Axes, scene: Landscape, *, cone: bool = True, peak: bool = False) -> Any:
     """Draw the probabilities as colours and return the image.
 
-    `cone` draws the light cone s² = 0 as thin lines, where there is one; `peak` marks the largest
-    probability with a cross.
+    `cone` adds the light cone s² = 0, if there is one; `peak` marks the largest probability with a cross.
     """
     image = axes.imshow(
         scene.prob, cmap=COLOURS, vmin=0, vmax=1, origin="lower", extent=scene.extent,
@@ -126,14 +111,14 @@ def draw_landscape(axes: Axes, scene: Landscape, *, cone: bool = True, peak: boo
 
 
 def draw_light_cone(axes: Axes, scene: Landscape, **style: Any) -> None:
-    """Draw the null lines s² = 0; nothing in a Riemannian space, where only p itself is null."""
+    """Draw the null lines s² = 0; draws nothing in a Riemannian space, where only p itself is null."""
     if np.nanmin(scene.interval) < 0 < np.nanmax(scene.interval):
         style = {"colors": "0.15", "linewidths": 0.5, **style}
         axes.contour(scene.x, scene.t, scene.interval, levels=[0.0], **style)
 
 
 def mark_event(axes: Axes, x: float = 0.0, t: float = 0.0, name: str = "$p$") -> None:
-    """A dot with its name."""
+    """Mark an event with a labelled dot."""
     axes.plot(x, t, "o", color="black", markersize=3, zorder=5)
     axes.annotate(name, (x, t), (-3, -9), textcoords="offset points", ha="center")
 
@@ -141,13 +126,12 @@ def mark_event(axes: Axes, x: float = 0.0, t: float = 0.0, name: str = "$p$") ->
 def node_landscape(
     embedding: Embedding, node: Any, *, resolution: int = 201, width: float = COLUMN
 ) -> Figure:
-    """F̃(p, ·) on a plane through the event p of a node: its time, and the main direction of space.
+    """F̃(p, ·) on a plane through a node's event p, spanned by time and the main direction of space.
 
-    The axes are normal coordinates: the event at (t, x) is exp_p(t T + x X), where T is the direction
-    of time at p and X the direction of space in which the other nodes vary most as seen from p. Light
-    has slope 1. Other nodes stand where exp takes them; their fill is their own probability, which
-    differs from the colour below them by how far off the plane they are. Nodes that no geodesic
-    reaches are not shown.
+    The axes are normal coordinates: the event at (t, x) is exp_p(t T + x X), where T is the time
+    direction at p and X the direction of space along which the other nodes vary most, seen from p. Light
+    has slope 1. Other nodes are placed by log_p and filled with their own probability, which differs from
+    the background if they lie off the plane. Nodes that no geodesic reaches are omitted.
     """
     instance("embedding", embedding, Embedding, EMBEDDING)
     model, points = embedding.score_model, jnp.asarray(embedding.points)
@@ -168,36 +152,23 @@ def node_landscape(
         figure, grid = panels(1, 1, width=width, height=width)
         axes = grid[0, 0]
         image = draw_landscape(axes, scene)
-        style: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black"}
-        axes.scatter(
-            frame.at[:, 1],
-            frame.at[:, 0],
-            s=9,
-            c=np.exp(embedding.calibrate(log_prob)),
-            linewidths=0.4,
-            zorder=3,
-            **style,
-        )
+        look: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black", "zorder": 3}
+        prob = np.exp(embedding.calibrate(log_prob))
+        axes.scatter(*frame.at.T[::-1], s=9, c=prob, linewidths=0.4, **look)
         axes.plot(0, 0, "o", color="black", markersize=4, zorder=4)
-        _write_name(axes, short(embedding.name(number)))
+        box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}
+        look = {"va": "top", "fontsize": 8, "bbox": box, "zorder": 5, "parse_math": False}
+        axes.annotate(short(embedding.name(number)), (0, 0), (5, -5), textcoords="offset points", **look)
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         axes.set(xlabel="space from the node", ylabel="time from the node")
-        colour_bar(figure, image, axes, which_probability(embedding))
-        sample = f"{len(shown):,} of {len(points):,} nodes shown" if len(shown) < len(points) else ""
-        words = [sample, lost_note(frame.lost), "fill of a node: its own probability as a target"]
-        write_notes(figure, [note for note in words if note])
-        trim(figure)
+        notes = [f"{len(shown):,} of {len(points):,} nodes shown"] if len(shown) < len(points) else []
+        notes += [*lost_note(frame.lost), "node fill: the node's own probability as a target"]
+        finish(figure, embedding, image, axes, notes)
     return figure
 
 
-def _write_name(axes: Axes, name: str) -> None:
-    behind = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}
-    style: dict[str, Any] = {"fontsize": 8, "bbox": behind, "zorder": 5, "parse_math": False}
-    axes.annotate(name, (0, 0), (5, -5), textcoords="offset points", va="top", **style)
-
-
 def _reach(manifold: Manifold, at: np.ndarray) -> float:
-    """How far to look: nine nodes of ten are inside, and no time is seen twice."""
+    """Half the side of the landscape: contains 90 % of the nodes, and at most one turn of the time circle."""
     far = np.abs(at[np.isfinite(at).all(axis=1)]).max(axis=1, initial=0)
     reach = 1.15 * float(np.quantile(far, 0.9)) if len(far) and far.any() else 1.0
     return min(reach, half_turn(manifold) or np.inf)

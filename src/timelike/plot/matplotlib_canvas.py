@@ -1,4 +1,4 @@
-"""A scene on paper, with matplotlib: nodes, edges, light cones and names that do not overlap."""
+"""Draws a scene with matplotlib: nodes, edges, light cones, and node names that do not overlap."""
 
 from __future__ import annotations
 
@@ -10,38 +10,30 @@ import numpy as np
 from timelike.embedding.embedding import Embedding
 from timelike.plot.drawn_nodes import ARROWS, Selection
 from timelike.plot.scenes import Scene
-from timelike.plot.style import (
-    COLUMN,
-    EDGES,
-    FUTURE,
-    PAST,
-    colour_bar,
-    short,
-    styled,
-    trim,
-    which_probability,
-    write_notes,
-)
+from timelike.plot.style import COLUMN, EDGES, FUTURE, PAST, finish, short, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Up to so many nodes are all named.
+#: In graphs of at most this many nodes every node is named.
 NAMES = 12
 
-#: The highest picture for its width.
+#: Largest height of a picture relative to its width.
 TALL = 1.3
 
-#: The nodes whose light cones are drawn.
+#: Colour of the nodes whose light cones are drawn.
 CHOSEN = "#D55E00"
 
-#: What is behind a word, so that lines do not cross it.
-BEHIND = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6}
+#: Styles of guide lines, in two and in three dimensions.
+GUIDES, GUIDES_3D = {"color": "0.75", "linewidth": 0.6}, {"color": "0.85", "linewidth": 0.4}
+
+#: Background box that keeps text readable over lines.
+BOX = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6}
 
 
 def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: float = COLUMN) -> Figure:
-    """The figure of a scene, `width` inches wide."""
+    """Draw a scene as a figure, `width` inches wide."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
@@ -50,20 +42,20 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
     with styled():
         figure = Figure((width, TALL * width), layout="compressed")
         axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
-        (_prepare if flat else _prepare_3d)(axes, scene)
+        for line in scene.guides:
+            axes.plot(*line.T, zorder=0, **(GUIDES if flat else GUIDES_3D))
+        (_set_axes if flat else _set_axes_3d)(axes, scene)
         _draw_edges(axes, scene, chosen)
         _draw_cones(axes, scene)
         size = float(np.clip(100 / np.sqrt(len(scene.at)), 1, 16))
         style: dict[str, Any] = {"linewidths": 0, **({} if flat else {"depthshade": False})}
-        fade = {} if flat else {"alpha": _nearness(axes, scene.at)}
-        axes.scatter(*scene.at.T, s=size, color="black", zorder=3, **style, **fade)
+        alpha = None if flat else _nearness(axes, scene.at)
+        axes.scatter(*scene.at.T, s=size, color="black", zorder=3, alpha=alpha, **style)
         axes.scatter(*scene.at[chosen.chosen].T, s=2.5 * size, color=CHOSEN, zorder=4, **style)
         for x, y, text in scene.marks:
-            axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BEHIND, zorder=2.8)
-        if len(chosen.sources):
-            colour_bar(figure, ScalarMappable(Normalize(0, 1), EDGES), axes, which_probability(embedding))
-        write_notes(figure, scene.notes)
-        trim(figure)
+            axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BOX, zorder=2.8)
+        edges = ScalarMappable(Normalize(0, 1), EDGES) if len(chosen.sources) else None
+        finish(figure, embedding, edges, axes, scene.notes)
         named = _named(chosen)
         texts = [short(embedding.name(chosen.nodes[i])) for i in named]
         colours = [CHOSEN if i in chosen.chosen else "black" for i in named]
@@ -71,7 +63,7 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
     return figure
 
 
-def _prepare(axes: Axes, scene: Scene) -> None:
+def _set_axes(axes: Axes, scene: Scene) -> None:
     (left, right), (bottom, top) = scene.limits
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_aspect("equal")
@@ -79,24 +71,20 @@ def _prepare(axes: Axes, scene: Scene) -> None:
         axes.set_axis_off()
     else:
         axes.set(xlabel=scene.labels[0], ylabel=scene.labels[1])
-    for line in scene.guides:
-        axes.plot(*line.T, color="0.75", linewidth=0.6, zorder=0)
 
 
-def _prepare_3d(axes: Any, scene: Scene) -> None:
-    for line in scene.guides:
-        axes.plot(*line.T, color="0.85", linewidth=0.4, zorder=0)
+def _set_axes_3d(axes: Any, scene: Scene) -> None:
     axes.set(xlim=scene.limits[0], ylim=scene.limits[1], zlim=scene.limits[2])
     size = np.ptp(scene.limits, axis=1)
     axes.set_box_aspect(size, zoom=1.3 if size[2] < size[0] else 1.15)
     axes.set_axis_off()
-    middle = scene.at[:, :2].mean(axis=0)  # of the nodes: looked at from their side, a little aslant
+    middle = scene.at[:, :2].mean(axis=0)  # view the nodes from their own side, at a slight angle
     azimuth = np.degrees(np.arctan2(middle[1], middle[0])) if np.linalg.norm(middle) > 0.1 * size[0] else -30
     axes.view_init(elev=22, azim=azimuth - 20)
 
 
 def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
-    """All paths in the colour of their probability, the likely ones on top; few edges get arrow heads."""
+    """Draw all paths coloured by probability, likely ones on top; a small graph gets arrow heads."""
     flat = scene.at.shape[1] == 2
     prob = chosen.prob[scene.edge_of]
     order = np.argsort(prob, kind="stable")
@@ -121,7 +109,7 @@ def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
 
 
 def _nearness(axes: Any, at: np.ndarray) -> np.ndarray:
-    """1 for what is nearest to the viewer of three dimensions, ¼ for what is farthest."""
+    """Opacity by depth in three dimensions: 1 for the nearest point, ¼ for the farthest."""
     azimuth, height = np.radians([axes.azim, axes.elev])
     viewer = [np.cos(height) * np.cos(azimuth), np.cos(height) * np.sin(azimuth), np.sin(height)]
     depth = (at - at.mean(axis=0)) @ viewer
@@ -129,7 +117,7 @@ def _nearness(axes: Any, at: np.ndarray) -> np.ndarray:
 
 
 def _draw_heads(axes: Any, paths: np.ndarray, prob: np.ndarray) -> None:
-    """A small arrow head just past the middle of each path."""
+    """Draw a small arrow head just past the middle of each path."""
     from matplotlib import colormaps
 
     step = paths.shape[1] // 2
@@ -142,7 +130,7 @@ def _draw_heads(axes: Any, paths: np.ndarray, prob: np.ndarray) -> None:
 
 
 def _draw_cones(axes: Any, scene: Scene) -> None:
-    """Triangles are filled; rays are lines."""
+    """Draw light cones: triangles filled, rays as lines."""
     for outlines, colour in ((scene.future, FUTURE), (scene.past, PAST)):
         for outline in outlines:
             if len(outline) == 3:
@@ -153,14 +141,14 @@ def _draw_cones(axes: Any, scene: Scene) -> None:
 
 
 def _named(chosen: Selection) -> np.ndarray:
-    """Whose names are written, the chosen ones' first: everybody's in a small graph, else also the hubs'."""
+    """Positions of the nodes to name, chosen ones first: all of a small graph, otherwise the hubs too."""
     others = chosen.by_degree if len(chosen.nodes) <= NAMES else chosen.by_degree[: NAMES // 2]
     names = dict.fromkeys([*chosen.chosen.tolist(), *others.tolist()])
     return np.array(list(names), int)
 
 
 def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
-    """The positions in the two coordinates of the axes' plane."""
+    """Positions projected onto the plane of the axes."""
     if at.shape[1] == 2:
         return at
     from mpl_toolkits.mplot3d import proj3d
@@ -172,11 +160,11 @@ def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
 def _draw_names(
     axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[str], colours: Sequence[str]
 ) -> None:
-    """Write each name beside its node where it covers no other name and as few nodes as can be.
+    """Write each name beside its node so that it covers no other name and as few nodes as possible.
 
-    A name for which there is no room is left out.
+    Names that do not fit are omitted.
     """
-    axes.figure.draw_without_rendering()  # now the axes have their final place
+    axes.figure.draw_without_rendering()  # fixes the position of the axes
     dots = axes.transData.transform(at)
     frame = axes.get_window_extent()
     taken: list[Any] = []
@@ -202,9 +190,9 @@ def _name_at(axes: Axes, at: np.ndarray, text: str, dx: float, dy: float) -> Any
     style: dict[str, Any] = {
         "ha": "left" if dx > 0 else "right" if dx < 0 else "center",
         "va": "bottom" if dy > 0 else "top",
-        "bbox": BEHIND, "annotation_clip": False, "fontsize": 7, "zorder": 5, "parse_math": False,
+        "bbox": BOX, "annotation_clip": False, "fontsize": 7, "zorder": 5, "parse_math": False,
     }  # fmt: skip
-    if abs(dx) > 5:  # so far off that a line must lead there
+    if abs(dx) > 5:  # far enough away to need a leader line
         line = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.35", "shrinkA": 0, "shrinkB": 1}
         style["arrowprops"] = line
     return axes.annotate(text, tuple(at), (dx, dy), textcoords="offset points", **style)

@@ -1,4 +1,4 @@
-"""Matrices: probabilities of all pairs ordered by time, and the table of a sweep."""
+"""Heat maps: the probabilities of all pairs ordered by time, and the results of a sweep."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ from timelike._util.checks import instance, one_of
 from timelike.embedding.embedding import Embedding
 from timelike.graphs.digraph import DiGraph
 from timelike.plot.drawn_nodes import select
-from timelike.plot.style import (
-    COLUMN,
-    colour_bar,
-    panels,
-    short,
-    styled,
-    trim,
-    which_probability,
-    write_notes,
-)
+from timelike.plot.style import COLUMN, finish, panels, short, styled, write_notes
 from timelike.plot.views import view_of
 from timelike.training.sweeps import Sweep
 
@@ -29,20 +20,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: How settings and scores are written.
+#: Scores that a sweep may record.
+SCORES = ("valid_ap", "test_ap", "best_test_ap", "loss")
+
+#: Labels of settings and scores; other names are shown with spaces for underscores.
 WORDS = {
     "tau": r"$\tau$", "tau1": r"$\tau_1$", "tau2": r"$\tau_2$", "alpha": r"$\alpha$", "r": "$r$", "k": "$k$",
     "valid_ap": "validation AP", "test_ap": "test AP", "best_test_ap": "best test AP",
 }  # fmt: skip
 
-#: Rows of the largest matrix that is drawn, and of the largest one with names.
+#: Most rows of a matrix, and most rows that are labelled with node names.
 ROWS, NAMED = 300, 25
 
 
 def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: float = COLUMN) -> Figure:
-    """The probability of every edge, nodes in the order of their times; dots are the edges of `graph`.
+    """The probability of every edge i → j (row i, column j), nodes ordered by time; dots: edges of `graph`.
 
-    Row i, column j is the edge i → j. Above the diagonal an edge leads to the future.
+    Edges above the diagonal lead to the future.
     """
     chosen = select(embedding, graph, most_nodes=ROWS, most_edges=ROWS**2)
     points = embedding.points[chosen.nodes]
@@ -64,10 +58,9 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
             names = [short(embedding.name(i), 10) for i in chosen.nodes[order]]
             axes.set_xticks(range(count), names, rotation=90, fontsize=6, parse_math=False)
             axes.set_yticks(range(count), names, fontsize=6, parse_math=False)
-        colour_bar(figure, image, axes, which_probability(embedding))
-        words = [note for note in chosen.notes if "nodes shown" in note]
-        write_notes(figure, [*words, *(["dots: edges of the graph"] if graph is not None else [])])
-        trim(figure)
+        notes = [note for note in chosen.notes if "nodes shown" in note]
+        notes += ["dots: edges of the graph"] if graph is not None else []
+        finish(figure, embedding, image, axes, notes)
     return figure
 
 
@@ -85,45 +78,42 @@ def sweep_table(
     value: str = "valid_ap",
     width: float = COLUMN,
 ) -> Figure:
-    """A heat map of a sweep: the median of `value` over seeds for two settings that were varied.
+    """A heat map of a sweep: the median of `value` over seeds, by two of the varied settings.
 
-    `rows` and `columns` are settings; unless given, the first two of the grid. Of settings that are
-    neither, the best value counts: the highest, or for `loss` the lowest. A cross means that no run
-    of a cell has a value.
+    `rows` and `columns` name settings (default: the first two varied ones). Over the remaining settings
+    the best value is shown: the highest, or for `loss` the lowest. A cross marks a cell without a value.
     """
     instance("sweep", sweep, Sweep, "the result of timelike.sweep")
     table = sweep.to_columns()
     settings = list(table)[: list(table).index("status")]
     varied = [name for name in settings if len(set(table[name])) > 1 and name != "seed"] or ["seed"]
     columns = varied[0] if columns is None else columns
-    rows = next((name for name in varied if name not in (columns,)), None) if rows is None else rows
-    for argument, name in (("rows", rows), ("columns", columns)):
-        if name is not None and name not in settings:
-            raise ValueError(f"{argument} is {name!r}; the settings of this sweep are {', '.join(settings)}")
-    scores = [name for name in ("valid_ap", "test_ap", "best_test_ap", "loss") if name in table]
-    one_of("value", value, scores)
+    rows = next((name for name in varied if name != columns), None) if rows is None else rows
+    one_of("columns", columns, settings)
+    if rows is not None:
+        one_of("rows", rows, settings)
+    one_of("value", value, [name for name in SCORES if name in table])
     down = sorted(set(table[rows])) if rows is not None else [None]
     across = sorted(set(table[columns]))
     cells = _cells(sweep, rows, columns, value, down, across)
     if np.isnan(cells).all():
-        raise ValueError(f"no run of this sweep has a {value}; give valid or test pairs to timelike.sweep")
+        raise ValueError(f"value is {value!r}, which no run of this sweep has; pass valid or test to sweep")
     with styled():
         figure, grid = panels(1, 1, width=width, height=max(1.1, width * (0.25 + 0.12 * len(down))))
         figure.set_layout_engine("constrained")
         image = _draw_cells(grid[0, 0], cells, value == "loss")
         _ticks(grid[0, 0], rows, columns, down, across)
-        bar = figure.colorbar(image, ax=grid[0, 0], pad=0.02, aspect=16)
-        bar.set_label(_word(value))
+        bar = figure.colorbar(image, ax=grid[0, 0], pad=0.02, aspect=16, label=_word(value))
         bar.outline.set_linewidth(0.6)
         seeds = len(set(table["seed"]))
         rest = [name for name in varied if name not in (rows, columns)]
-        words = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in (rows, columns) else []
-        write_notes(figure, [*words, *([f"best over {', '.join(map(_word, rest))}"] if rest else [])])
+        notes = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in (rows, columns) else []
+        write_notes(figure, [*notes, *([f"best over {', '.join(map(_word, rest))}"] if rest else [])])
     return figure
 
 
 def _cells(sweep: Sweep, rows: Any, columns: str, value: str, down: list, across: list) -> np.ndarray:
-    """The best over all other settings of the median over seeds; NaN where there is none."""
+    """For each cell the best, over all other settings, of the medians over seeds; NaN without a value."""
     of_seeds: dict[tuple, list[float]] = {}
     settings = list(sweep.rows[0])[: list(sweep.rows[0]).index("status")]
     for row in sweep.rows:
@@ -139,7 +129,7 @@ def _cells(sweep: Sweep, rows: Any, columns: str, value: str, down: list, across
 
 
 def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:
-    """The numbers, and the better the brighter."""
+    """Draw the numbers on colours that are brighter for better values."""
     image = axes.imshow(cells, cmap="cividis_r" if low_is_good else "cividis", aspect="auto")
     middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
     for (i, j), number in np.ndenumerate(cells):
@@ -151,9 +141,8 @@ def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:
 
 def _ticks(axes: Axes, rows: str | None, columns: str, down: list, across: list) -> None:
     axes.set_xticks(range(len(across)), [f"{x:g}" for x in across])
-    axes.set_yticks(range(len(down)), [] if rows is None else [f"{x:g}" for x in down])
-    if rows is None:
-        axes.set_yticks([])
+    labels = [] if rows is None else [f"{x:g}" for x in down]
+    axes.set_yticks(range(len(labels)), labels)
     axes.set(xlabel=_word(columns), ylabel=_word(rows) if rows else "")
     axes.tick_params(length=0)
 

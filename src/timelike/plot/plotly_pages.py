@@ -1,4 +1,4 @@
-"""A scene on the screen, with plotly: one page of HTML that needs no network."""
+"""Draws a scene with plotly: a single HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from timelike._util.checks import one_of
 from timelike.embedding.embedding import Embedding
 from timelike.graphs.digraph import DiGraph
 from timelike.plot.drawn_nodes import ARROWS, Selection, select
 from timelike.plot.scenes import LAYOUTS, Scene, layout_of
-from timelike.plot.style import FUTURE, PAST, which_probability
+from timelike.plot.style import FUTURE, PAST, load, which_probability
 from timelike.plot.views import view_of, words_for
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-#: Edges are drawn in so many classes of probability, one colour each.
+#: Number of probability classes of edges, one colour each.
 CLASSES = 10
 
-#: What a click on a node does: its light cone, or rays of it, replace the shown ones.
+#: Script of the page: a click on a node moves the light cone there.
 CLICK = """
 const plot = document.getElementById('{plot_id}');
 const cones = plot.layout.meta;
@@ -43,60 +44,38 @@ plot.on('plotly_click', event => {
 PAGE = """\
 <!doctype html>
 <html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-</head>
-<body>
-{plot}
-</body>
+<head><meta charset="utf-8"><title>{title}</title></head>
+<body>{plot}</body>
 </html>
 """
-
-
-def load_plotly() -> Any:
-    """Plotly's graph objects, or an error that names the extra."""
-    try:
-        import plotly.graph_objects as go
-    except ImportError as error:
-        raise ImportError(
-            "interactive pictures need plotly: pip install plotly (it is in the extra timelike[plot])"
-        ) from error
-    return go
 
 
 def interactive(
     embedding: Embedding, graph: DiGraph | None = None, kind: str = "auto", *, nodes: Any = None
 ) -> Figure:
-    """An embedding as a plotly figure to zoom, turn and hover over; `page` makes it HTML.
+    """Draw an embedding as a plotly figure to zoom, rotate and hover over; `page` turns it into HTML.
 
-    `kind` is one of `LAYOUTS` ("auto": by the manifold); `nodes` are those whose light cones are
-    drawn at first. On a diagram, in the page, a click on a node moves the cone there.
+    `kind` is one of `LAYOUTS`, or "auto" to choose by manifold. `nodes` lists the nodes whose light cones
+    are drawn at first; on the page of a diagram, a click on a node moves the cone there. Hovering shows
+    names, times, degrees and probabilities.
     """
-    load_plotly()
-    if kind not in ("auto", *LAYOUTS):
-        raise ValueError(f"kind is {kind!r}; interactive pictures are auto, {', '.join(LAYOUTS)}")
+    go = load("plotly.graph_objects")
+    one_of("kind", kind, ("auto", *LAYOUTS), " for an interactive picture")
     chosen = select(embedding, graph, nodes)
     scene = layout_of(embedding.model.manifold, kind)(embedding, chosen)
-    return _figure(embedding, graph, chosen, scene)
-
-
-def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scene: Scene) -> Figure:
-    """The plotly figure of a scene: hovering shows names, times, degrees and probabilities."""
-    go = load_plotly()
     flat = scene.at.shape[1] == 2
     trace = go.Scatter if flat else go.Scatter3d
     names = [escape(" ".join(str(embedding.name(i)).split())) for i in chosen.nodes]
     traces = [_line(trace, scene.guides, "#d0d0d0", 1, "guides")]
     for outlines, colour, name in ((scene.future, FUTURE, "future"), (scene.past, PAST, "past")):
-        filled = {"fill": "toself"} if flat and scene.labels else {}
-        traces.append(
-            _line(trace, outlines, colour, 2, name, opacity=0.45, showlegend=bool(outlines), **filled)
-        )
+        look: dict[str, Any] = {"opacity": 0.45, "showlegend": bool(outlines)}
+        look |= {"fill": "toself"} if flat and scene.labels else {}
+        traces.append(_line(trace, outlines, colour, 2, name, **look))
     traces += _edge_traces(trace, scene, chosen)
     label = which_probability(embedding).replace("\n", "<br>")
     traces.append(_middles(trace, scene, chosen, names, label))
-    traces.append(_nodes(trace, scene, chosen, names, _times(embedding, chosen), graph))
+    times = view_of(embedding.model.manifold, embedding.points[chosen.nodes]).time
+    traces.append(_nodes(trace, scene, chosen, names, times, graph))
     figure = go.Figure(traces)
     figure.update_layout(**_look(embedding, scene))
     if flat:
@@ -106,26 +85,21 @@ def _figure(embedding: Embedding, graph: DiGraph | None, chosen: Selection, scen
 
 
 def page(figure: Figure) -> str:
-    """One HTML page with everything inside it, plotly's own program too."""
+    """A figure as one self-contained HTML page that includes plotly's own code."""
     config = {"displaylogo": False, "responsive": True}
-    plot = figure.to_html(
-        config, full_html=False, post_script=CLICK, default_height="95vh", div_id="embedding"
-    )
+    options: dict[str, Any] = {"full_html": False, "default_height": "95vh", "div_id": "embedding"}
+    plot = figure.to_html(config, post_script=CLICK, **options)
     return PAGE.format(title=escape(figure.layout.title.text or "timelike"), plot=plot)
 
 
-def _times(embedding: Embedding, chosen: Selection) -> np.ndarray:
-    return view_of(embedding.model.manifold, embedding.points[chosen.nodes]).time
-
-
 def _joined(lines: Any) -> np.ndarray:
-    """Lines one after another with a gap between any two, as plotly wants them."""
+    """Concatenate lines with a NaN row after each, which plotly draws as a gap."""
     parts = [np.concatenate([line, np.full((1, line.shape[1]), np.nan)]) for line in lines]
     return np.concatenate(parts) if parts else np.zeros((0, 2))
 
 
 def _axes_of(at: np.ndarray) -> dict[str, list[float | None]]:
-    """x, y and z for plotly: plain lists, gaps as None; five digits are enough for any screen."""
+    """x, y and z as lists for plotly, with None for gaps; five digits suffice for any screen."""
     return {
         axis: [None if np.isnan(v) else float(f"{v:.5g}") for v in column]
         for axis, column in zip("xyz", at.T, strict=False)
@@ -139,7 +113,7 @@ def _line(trace: Any, lines: Any, colour: str, width: float, name: str, **more: 
 
 
 def _edge_traces(trace: Any, scene: Scene, chosen: Selection) -> list[Any]:
-    """One trace per class of probability: a line has one colour in plotly."""
+    """One trace per probability class, because a plotly line has one colour."""
     from plotly.colors import sample_colorscale
 
     prob = chosen.prob[scene.edge_of]
@@ -153,9 +127,9 @@ def _edge_traces(trace: Any, scene: Scene, chosen: Selection) -> list[Any]:
 
 
 def _middles(trace: Any, scene: Scene, chosen: Selection, names: list[str], label: str) -> Any:
-    """Points in the middle of the edges, that tell ends and probability, and carry the scale of colours.
+    """Markers at the middle of edges: they show ends and probability on hover and carry the colour bar.
 
-    In the plane they are arrow heads if there are few edges, and cannot be seen if there are many.
+    In the plane they are arrow heads if edges are few, and invisible otherwise.
     """
     half, flat = scene.paths.shape[1] // 2, scene.at.shape[1] == 2
     before, after = scene.paths[:, half - 1], scene.paths[:, half]
@@ -187,17 +161,15 @@ def _nodes(
         text = [f"{t}<br>{o} out, {i} in" for t, o, i in zip(text, *chosen.degrees.tolist(), strict=True)]
     flat = scene.at.shape[1] == 2
     size = 7 if len(names) < 500 else 4
-    labels = {"mode": "markers"}
-    if len(names) <= 30:
-        labels = {"mode": "markers+text", "textposition": "top right"}
+    named = {"mode": "markers+text", "textposition": "top right"} if len(names) <= 30 else {"mode": "markers"}
     return trace(
         **_axes_of(scene.at), name="nodes", text=names, hovertext=text, hoverinfo="text", showlegend=False,
-        marker={"size": size if flat else 0.6 * size, "color": "black"}, **labels,
+        marker={"size": size if flat else 0.6 * size, "color": "black"}, **named,
     )  # fmt: skip
 
 
 def _look(embedding: Embedding, scene: Scene) -> dict[str, Any]:
-    """Title, notes, axes, and what the script needs to draw a cone."""
+    """The layout of the figure: title, notes, axes, and the sizes of cones for the script."""
     notes = "<br>".join(escape(note) for note in scene.notes)
     model = embedding.model
     title = f"{len(embedding.points):,} nodes in {words_for(model.manifold)}, d = {model.manifold.dim}"
@@ -219,8 +191,7 @@ def _look(embedding: Embedding, scene: Scene) -> dict[str, Any]:
     else:
         x["title"], y["title"] = ({"text": label} for label in scene.labels)
     look |= {"xaxis": x, "yaxis": y}
-    if scene.light and scene.labels is not None:
-        turn = 2 * scene.half if scene.half else 0.0
+    if scene.light:
         height = scene.half or 2 * max(right - left, top - bottom)
-        look["meta"] = {"height": height, "shifts": [-turn, 0, turn] if turn else [0]}
+        look["meta"] = {"height": height, "shifts": [-2 * height, 0, 2 * height] if scene.half else [0]}
     return look

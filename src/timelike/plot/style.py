@@ -1,7 +1,8 @@
-"""The one look of all pictures: fonts, colours, sizes, and what is written under a picture."""
+"""The shared look of all pictures: fonts, colours, sizes and footnotes."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,22 +14,22 @@ if TYPE_CHECKING:
 
     from timelike.embedding.embedding import Embedding
 
-#: Widths in inches: one column of a two-column paper, and both.
+#: Widths in inches: one column of a two-column paper, and the full page.
 COLUMN, PAGE = 3.35, 6.9
 
-#: Blue to red for 0 to 1, pale at ½; told apart by lightness too.
+#: Colour map of probabilities: blue to red for 0 to 1, pale at ½; lightness varies too.
 COLOURS = "coolwarm"
 
-#: Colours of edges, pale to dark for 0 to 1: what is unlikely stays in the background.
+#: Colour map of edges: pale to dark for 0 to 1, so unlikely edges stay in the background.
 EDGES = "viridis_r"
 
-#: Okabe and Ito's colours, which also colour-blind readers tell apart, in the order they are used.
+#: The colour-blind-safe palette of Okabe and Ito, in order of use.
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
-#: The two halves of a light cone.
+#: Colours of the future and the past light cone.
 FUTURE, PAST = "#E69F00", "#56B4E9"
 
-#: How often the empty space of a picture is cut at most.
+#: Maximum number of times `trim` shrinks a figure.
 CUTS = 6
 
 STYLE: dict[str, Any] = {
@@ -47,7 +48,7 @@ STYLE: dict[str, Any] = {
     "legend.frameon": False,
     "legend.fontsize": 8,
     "figure.dpi": 200,
-    # Text stays text in vector files, and the same picture is the same file.
+    # Keep text as text in vector files, and make files reproducible byte for byte.
     "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "timelike",
@@ -56,25 +57,21 @@ STYLE: dict[str, Any] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """The package's look, for this block alone."""
-    matplotlib = load_matplotlib()
-    with matplotlib.rc_context(STYLE):
+    """Apply `STYLE` within this block only."""
+    with load("matplotlib").rc_context(STYLE):
         yield
 
 
-def load_matplotlib() -> Any:
-    """Matplotlib, or an error that names the extra."""
+def load(module: str) -> Any:
+    """Import a module of matplotlib or plotly; the error names the extra to install."""
     try:
-        import matplotlib
+        return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(
-            "pictures need matplotlib: pip install matplotlib (it is in the extra timelike[plot])"
-        ) from error
-    return matplotlib
+        raise ImportError(f'plotting needs {module}: pip install "timelike[plot]"') from error
 
 
 def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Figure, np.ndarray]:
-    """A figure of inches `width` × `height`, free of pyplot's global state, and its axes as an array."""
+    """A figure of `width` × `height` inches, outside pyplot's global state, and its axes as a 2-D array."""
     from matplotlib.figure import Figure
 
     figure = Figure((width, height), layout="compressed")
@@ -82,30 +79,37 @@ def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Fig
 
 
 def colour_bar(figure: Figure, image: Any, grid: Any, label: str = "probability") -> None:
-    """The scale from 0 to 1 of the probabilities in `image`, beside the axes `grid`."""
+    """Add the 0-to-1 probability scale of `image` beside the axes `grid`."""
     bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
     bar.set_label(label, fontsize=8)
     bar.outline.set_linewidth(0.6)
 
 
 def which_probability(embedding: Embedding) -> str:
-    """What the colours of an embedding's picture mean: the same numbers as its predictions."""
-    found = embedding.calibration
-    if found is None:
+    """The colour bar label: states whether the probabilities are calibrated, and for which ratio."""
+    if embedding.calibration is None:
         return "probability, not calibrated"
-    return f"probability, calibrated for\n{found.ratio:.3g} non-edges to an edge"
+    return f"probability, calibrated for\n{embedding.calibration.ratio:.3g} non-edges per edge"
 
 
 def write_notes(figure: Figure, notes: Sequence[str]) -> None:
-    """What a reader must know about a picture, small, below it."""
+    """Write footnotes in small type below a picture."""
     if notes:
         figure.supxlabel("\n".join(notes), fontsize=6.5, color="0.35")
 
 
-def trim(figure: Figure) -> None:
-    """Cut off the empty space above and below: axes of equal scales seldom fill the height that they may.
+def finish(figure: Figure, embedding: Embedding, image: Any, axes: Any, notes: Sequence[str]) -> None:
+    """Add the colour bar of `image` (None: omit it) and the footnotes, then cut off empty space."""
+    if image is not None:
+        colour_bar(figure, image, axes, which_probability(embedding))
+    write_notes(figure, notes)
+    trim(figure)
 
-    They stand in the middle of it, with the notes at its foot: each cut halves what is left between them.
+
+def trim(figure: Figure) -> None:
+    """Cut off the empty space above and below the axes, which an equal aspect ratio leaves.
+
+    The axes sit in the middle of the figure and the notes at the bottom, so each cut halves the rest.
     """
     for _ in range(CUTS):
         figure.draw_without_rendering()
@@ -116,6 +120,6 @@ def trim(figure: Figure) -> None:
 
 
 def short(name: Any, length: int = 24) -> str:
-    """A node's name on one line of bounded length."""
+    """A node's name on one line, truncated to `length` characters."""
     text = " ".join(str(name).split())
     return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -1,4 +1,4 @@
-// Colours that also colour-blind readers tell apart: viridis for numbers, Okabe and Ito's for kinds.
+// Colour-blind-safe colours: viridis for numbers, the palette of Okabe and Ito for categories.
 
 const VIRIDIS = [
   [68, 1, 84], [72, 24, 106], [71, 45, 123], [66, 64, 134], [59, 82, 139], [51, 99, 141], [44, 114, 142],
@@ -14,7 +14,7 @@ export const css = (name) => getComputedStyle(document.documentElement).getPrope
 export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 export const paper = () => rgb(css("canvas")).map((x) => x / 255);
 
-/** viridis without the end that the background swallows. */
+/** viridis without the end that is too close to the background. */
 export function viridis(share) {
   const [low, high] = theme() === "dark" ? [0.2, 1] : [0, 0.9];
   const at = (low + share * (high - low)) * (VIRIDIS.length - 1);
@@ -25,7 +25,7 @@ export function viridis(share) {
 export const hex = (channels) => `#${channels.map((x) => x.toString(16).padStart(2, "0")).join("")}`;
 export const kindColour = (i) => KINDS[i] ?? NONE[theme()];
 
-/** How values become colours; a node without one is grey. */
+/** Maps values to colours; nodes without a value are grey. */
 export class Scale {
   constructor(label, values, categories) {
     Object.assign(this, { label, values, categories });
@@ -37,7 +37,7 @@ export class Scale {
       if (x !== Math.floor(x)) whole = false;
     }
     Object.assign(this, { low: low <= high ? low : 0, high: low <= high ? high : 0 });
-    this.log = !categories && whole && this.low >= 0 && this.high > 20; // degrees: a few are large
+    this.log = !categories && whole && this.low >= 0 && this.high > 20; // degrees: heavy-tailed
   }
 
   share(x) {
@@ -45,7 +45,7 @@ export class Scale {
     return this.log ? Math.log1p(x - this.low) / Math.log1p(this.high - this.low) : (x - this.low) / (this.high - this.low);
   }
 
-  /** Red, green, blue and 255 of every node, as bytes. */
+  /** Red, green, blue and 255 for every node, as bytes. */
   shades() {
     const { values, categories } = this, none = rgb(NONE[theme()]), out = new Uint8Array(4 * values.length).fill(255);
     const table = Array.from({ length: 256 }, (_, k) => (categories ? rgb(kindColour(k)) : viridis(k / 255)));

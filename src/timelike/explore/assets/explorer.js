@@ -1,4 +1,4 @@
-// The state of the page: models, view, colour, the chosen node; every part is told when it changes.
+// The state of the page: models, view, colour and selected node; notifies every part of changes.
 
 import { kindColour, viridis, hex } from "timelike/colours.js";
 import { save, savePng, saveSvg } from "timelike/files.js";
@@ -38,7 +38,7 @@ export class Explorer {
     this._later();
   }
 
-  /** Positions and colours: all that the first picture needs. */
+  /** Load positions and colours, which the first picture needs. */
   async _load(pane, m) {
     const [table, values] = await Promise.all([this.source.positions(m), this.source.colour(m, 0)]);
     pane.home = table;
@@ -75,7 +75,7 @@ export class Explorer {
     }
     const drawn = this.models.some((m) => m.drawn_edges);
     $("edges").disabled = !drawn;
-    if (!drawn) $("edges").parentElement.title = first.edges ? "too many to draw; those of a chosen node are drawn" : "the model was saved without its edges";
+    if (!drawn) $("edges").parentElement.title = first.edges ? "Too many to draw at once; select a node to see its edges" : "The model was saved without its edges";
     $("cone").disabled = !this.models.some((m) => m.light || m.views.includes("polar"));
     $("stretch").onchange = () => { this.options.stretch = $("stretch").checked; this.panes.forEach((pane) => pane.fit()); };
     $("fit").onclick = () => this.panes.forEach((pane) => pane.fit());
@@ -87,7 +87,7 @@ export class Explorer {
     const items = [
       ["Picture as PNG", "png", () => savePng(this.panes)],
       ["Picture as SVG", "svg", () => saveSvg(this.panes)],
-      ["Predictions of the node as TSV", "tsv", () => this.saveTable()],
+      ["Predictions for the node as TSV", "tsv", () => this.saveTable()],
       ["This page as one HTML file", "html", async () => save("timelike.html", await this.source.page(), "text/html"), alone],
     ];
     $("export-items").replaceChildren(...items.map(([text, id, act, not]) => make("button", {
@@ -100,7 +100,7 @@ export class Explorer {
 
   async saveTable() {
     const { which } = this.state, found = this.chosen[which] ?? this.chosen.find(Boolean);
-    if (!found) throw new Error("Choose a node first: the table is of its likely edges.");
+    if (!found) throw new Error("Select a node first; the table lists its likely edges.");
     save("predictions.tsv", await this.source.table(this.chosen.indexOf(found), found.id), "text/tab-separated-values");
   }
 
@@ -159,7 +159,7 @@ export class Explorer {
 
   async chooseNumber(m, id) { return id === null ? this.chooseNothing() : this.choose(await this.name(m, id)); }
 
-  /** Choose a node by name, in every model that has it. */
+  /** Select a node by name in every model that has it. */
   async choose(name) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const found = await Promise.allSettled(this.models.map((_, m) => this.source.node(m, String(name))));
@@ -176,7 +176,7 @@ export class Explorer {
   }
 
   _unknown(error) {
-    if (!error.near) return; // the server has stopped, which is said elsewhere
+    if (!error.near) return; // the server has stopped; the status line says so
     $("node").replaceChildren(complaint(error, (other) => this.choose(other)));
     this.showTab("node");
   }

@@ -1,4 +1,4 @@
-// Pictures, tables and pages to keep.
+// Downloads of pictures, tables and pages.
 
 export function save(name, data, kind) {
   const url = URL.createObjectURL(data instanceof Blob ? data : new Blob([data], { type: kind }));

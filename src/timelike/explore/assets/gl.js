@@ -1,4 +1,4 @@
-// Points and lines on WebGL2, drawn by three small programs.
+// Points and lines in WebGL 2, drawn by three small shader programs.
 
 const POINTS = `#version 300 es
 in vec3 at; in vec4 shade;
@@ -55,7 +55,7 @@ export class Renderer {
   constructor(canvas) {
     this.canvas = canvas;
     const gl = (this.gl = canvas.getContext("webgl2", { antialias: false, alpha: true, premultipliedAlpha: false }));
-    if (!gl) throw new Error("this browser has no WebGL 2, which the picture is drawn with");
+    if (!gl) throw new Error("this browser lacks WebGL 2, which the page needs to draw");
     this.square = program(gl, [POINTS, SQUARE]);
     this.round = program(gl, [POINTS, ROUND]);
     this.lines = program(gl, LINES);
@@ -73,10 +73,10 @@ export class Renderer {
   /** x, y, z of every node. */
   setPoints(at) { this._fill("at", at); this.count = at.length / 3; }
 
-  /** Red, green, blue and one more byte of every node. */
+  /** Red, green, blue and a padding byte for every node. */
   setColours(shades) { this._fill("shade", shades); }
 
-  /** x, y, z of the two ends of every line. */
+  /** x, y, z of both ends of every line. */
   setLines(at) { this._fill("line", at); this.lineCount = at.length / 3; }
 
   draw({ matrix, size, alpha, deep, paper, ink, lines }) {
@@ -97,12 +97,12 @@ export class Renderer {
     gl.uniform4f(places.ink, ...ink);
     this._attribute(0, "line", 3, gl.FLOAT);
     gl.disableVertexAttribArray(1);
-    gl.depthMask(false); // lines hide no node
+    gl.depthMask(false); // lines do not hide nodes
     gl.drawArrays(gl.LINES, 0, this.lineCount);
     gl.depthMask(true);
   }
 
-  /** Small points are squares: nobody sees the difference, and software draws them much faster. */
+  /** Small points are drawn as squares: indistinguishable, and much faster in software rendering. */
   _drawPoints({ matrix, size, alpha, deep, paper }) {
     const { gl } = this, { program: found, places } = size > 3 ? this.round : this.square;
     alpha < 1 ? gl.enable(gl.BLEND) : gl.disable(gl.BLEND);
@@ -124,6 +124,6 @@ export class Renderer {
     gl.vertexAttribPointer(place, size, kind, kind === gl.UNSIGNED_BYTE, 0, 0);
   }
 
-  /** Wait until all is drawn: for measurements. */
+  /** Wait until everything is drawn; for benchmarks. */
   finish() { const { gl } = this; gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); }
 }

@@ -1,4 +1,4 @@
-// What is drawn over the points: guides, axes, the light cone, a node's edges, names.
+// Everything drawn over the points: guides, axes, light cone, edges of a node, and names.
 
 import { FUTURE, PAST, css, hex, kindColour, viridis } from "timelike/colours.js";
 import { toScreen } from "timelike/matrix.js";
@@ -29,7 +29,7 @@ function drawCone(pen, pane, at, id) {
       outlines.forEach((outline, k) => {
         const line = outline.map(at), flat = pane.layout.name === "diagram";
         if (filled && (flat || k === 0)) pen.line(line, { fill: colour, fillAlpha: 0.14 });
-        const stroked = flat ? [line[1], line[0], line[2]] : line; // the far side is no boundary
+        const stroked = flat ? [line[1], line[0], line[2]] : line; // the far side is not a boundary
         pen.line(stroked, { stroke: colour, width: filled ? 1.25 : 2, alpha: filled ? 0.8 : 0.9 });
       });
   };
@@ -39,7 +39,7 @@ function drawCone(pen, pane, at, id) {
   return pen.clip(from.x, from.y, to.x - from.x, to.y - from.y, draw);
 }
 
-/** Known edges as lines, predicted ones dashed; out of the node towards its future, into it from its past. */
+/** Known edges as solid lines, predicted ones dashed; coloured by direction, out of the node or into it. */
 function drawEdges(pen, pane, at, look) {
   const { chosen, layout, table } = pane, me = chosen.id;
   for (const [side, colour] of [["sources", PAST], ["targets", FUTURE]]) {
@@ -57,14 +57,14 @@ function drawEdges(pen, pane, at, look) {
   spot(me, 5.5, look.halo);
 }
 
-/** Which way the edges of a small graph go, while no node is chosen. */
+/** Arrow heads on the edges of a small graph while no node is selected. */
 function drawHeads(pen, pane, at) {
   const { layout, table, pairs = [] } = pane;
   if (pairs.length > 2 * FEW) return;
   for (let i = 0; i < pairs.length; i += 2) arrow(pen, layout.path(table, pairs[i], pairs[i + 1]).at(-1)?.map(at), css("edge"), 7);
 }
 
-/** The edge that is being checked. */
+/** The edge of the edge check. */
 function drawPair(pen, pane, at, look) {
   const { layout, table, pair: { source, target, turn } } = pane;
   const lines = layout.path(table, source.id, target.id, turn).map((line) => line.map(at));
@@ -84,7 +84,7 @@ function arrow(pen, line, colour, size) {
   pen.line([end, side(0.42), side(-0.42), end], { fill: colour });
 }
 
-/** Names where there is room for them: the chosen node's, its neighbours', then those with most edges. */
+/** Names that fit: the selected node's, its neighbours', then those of the nodes with the most edges. */
 function drawNames(pen, pane, at, look, labels) {
   const boxes = [], most = labels ? 28 : 0;
   const { left, right, top, bottom } = pane.margins;
@@ -110,7 +110,7 @@ function drawNames(pen, pane, at, look, labels) {
   if (!chosen) for (const [id, name] of pane.about.labels) { if (written >= most) break; written += write(id, name, false); }
 }
 
-/** For a picture that leaves the page: what its colours mean, and at height `foot` the notes. */
+/** The colour legend, and the notes at height `foot`, of an exported picture. */
 export function drawKey(pen, { scale, notes }, foot) {
   const style = { fill: css("text"), size: 11, halo: css("canvas") }, write = (text, more = {}) => {
     const wide = 6.3 * text.length;
@@ -143,25 +143,26 @@ function steps(low, high, count) {
   return { found, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-function seen(pane, width, height) {
-  const { x, y, scale, across } = pane.camera;
-  return { xs: [x - width / 2 / across, x + width / 2 / across], ys: [y - height / 2 / scale, y + height / 2 / scale] };
+/** Ticks along both axes: positions in pixels, and labels. */
+function ticks({ camera }, width, height) {
+  const along = (middle, size, scale, gap, way) => {
+    const { found, digits } = steps(middle - size / 2 / scale, middle + size / 2 / scale, size / gap);
+    return found.map((v) => ({ at: size / 2 + way * (v - middle) * scale, text: v.toFixed(digits).replace("-", "−") }));
+  };
+  return { across: along(camera.x, width, camera.across, 110, 1), up: along(camera.y, height, camera.scale, 80, -1) };
 }
 
 function grid(pen, pane, look) {
-  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
-  for (const v of steps(...xs, pen.width / 110).found) { const at = pen.width / 2 + (v - x) * wide; pen.line([{ x: at, y: 0 }, { x: at, y: pen.height }], { stroke: look.line, alpha: 0.55 }); }
-  for (const v of steps(...ys, pen.height / 80).found) { const at = pen.height / 2 - (v - y) * scale; pen.line([{ x: 0, y: at }, { x: pen.width, y: at }], { stroke: look.line, alpha: 0.55 }); }
+  const { across, up } = ticks(pane, pen.width, pen.height), style = { stroke: look.line, alpha: 0.55 };
+  for (const { at } of across) pen.line([{ x: at, y: 0 }, { x: at, y: pen.height }], style);
+  for (const { at } of up) pen.line([{ x: 0, y: at }, { x: pen.width, y: at }], style);
 }
 
 function axes(pen, pane, look) {
-  const { xs, ys } = seen(pane, pen.width, pen.height), { x, y, scale, across: wide } = pane.camera;
-  const text = (v, digits) => v.toFixed(digits).replace("-", "−");
-  const across = steps(...xs, pen.width / 110), up = steps(...ys, pen.height / 80);
-  const style = { fill: look.quiet, size: 11, halo: look.halo };
-  const named = `${pane.about.axes[0]} →`, end = pen.width - 12 - 7 * named.length - 20;
-  for (const v of across.found) { const at = pen.width / 2 + (v - x) * wide; if (at > 60 && at < end) pen.text(text(v, across.digits), { x: at, y: pen.height - 12 }, { ...style, align: "center" }); }
-  for (const v of up.found) { const at = pen.height / 2 - (v - y) * scale; if (at > 34 && at < pen.height - 30) pen.text(text(v, up.digits), { x: 10, y: at }, style); }
+  const { across, up } = ticks(pane, pen.width, pen.height), style = { fill: look.quiet, size: 11, halo: look.halo };
+  const name = `${pane.about.axes[0]} →`, end = pen.width - 12 - 7 * name.length - 20;
+  for (const { at, text } of across) if (at > 60 && at < end) pen.text(text, { x: at, y: pen.height - 12 }, { ...style, align: "center" });
+  for (const { at, text } of up) if (at > 34 && at < pen.height - 30) pen.text(text, { x: 10, y: at }, style);
   pen.text(`${pane.about.axes[1]} ↑`, { x: 10, y: 16 }, { ...style, fill: look.text, size: 12 });
-  pen.text(named, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });
+  pen.text(name, { x: pen.width - 12, y: pen.height - 12 }, { ...style, fill: look.text, size: 12, align: "right" });
 }

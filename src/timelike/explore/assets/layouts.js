@@ -1,10 +1,10 @@
-// Where nodes, edges and light cones go in each view. The formulas are those of timelike.plot.scenes.
-// A node is four numbers: time, space, second direction of space, depth (of anti-de Sitter).
+// Positions of nodes, edges and light cones in each view, with the formulas of timelike.plot.scenes.
+// A node has four numbers: time, space, second direction of space, and depth (anti-de Sitter only).
 
 export const LABELS = { diagram: "Spacetime", space: "3-D", rolled: "Cylinder", polar: "Polar", disk: "Disk" };
 const STEPS = 24;
 
-export const wrap = (t, period) => (period ? t - period * Math.round(t / period) : t);
+const wrap = (t, period) => (period ? t - period * Math.round(t / period) : t);
 const between = (a, b, n = STEPS) => Array.from({ length: n + 1 }, (_, i) => a + ((b - a) * i) / n);
 const extent = (xs, pad = 0) => {
   let low = Infinity, high = -Infinity;
@@ -14,7 +14,7 @@ const extent = (xs, pad = 0) => {
   return [low - room, high + room];
 };
 
-/** The range that all lie in, but for a few very far away: they do not make the rest small. */
+/** The range of the values without a few distant outliers, which would make the rest too small. */
 const body = (xs) => {
   if (xs.length < 200) return extent(xs, 0.06);
   const sorted = Float64Array.from(xs).sort(), at = (share) => sorted[Math.floor(share * (xs.length - 1))];
@@ -22,7 +22,7 @@ const body = (xs) => {
   return extent(ends.map(([end, most, way]) => (Math.abs(end - most) <= wide ? end : most + 0.25 * way * wide)), 0.06);
 };
 
-/** One of the views of a model; `about` is what the server says of it, `table` its nodes. */
+/** One view of a model; `about` is its description, `table` its nodes. */
 export class Layout {
   constructor(name, about, table) {
     Object.assign(this, { name, about, period: about.period });
@@ -32,21 +32,19 @@ export class Layout {
     this.deepest = name === "polar" ? Math.max(1.08 * extent(column(3))[1], 0.2) : 0;
     const [low, high] = extent(column(1));
     this.reach = Math.max(1.1 * Math.max(-low, high), this.turn ? 0.6 / this.turn : 0);
-    if (about.wall) this.reach = Math.min(this.reach, 1.4); // of a surface without end
+    if (about.wall) this.reach = Math.min(this.reach, 1.4); // the hyperboloid is infinite
     this.limits = this._limits(column);
   }
 
   _limits(column) {
-    const { name, period, about } = this;
+    const { name } = this;
     if (name === "polar") return this._around(1.16 * (0.45 * this.deepest + this.deepest), column);
     if (name === "rolled") {
       const points = this.guides().flat();
       return [0, 1, 2].map((k) => extent(points.map((p) => p[k])));
     }
     const time = body(column(0));
-    if (name === "space") {
-      return [body(column(1)), body(column(2)), time];
-    }
+    if (name === "space") return [body(column(1)), body(column(2)), time];
     if (name === "disk") {
       const times = column(0), outer = extent(column(1).map((x, i) => Math.hypot(...this._disk(x, times[i]))))[1];
       const radius = Math.min(1.04, 1.1 * outer + 0.01);
@@ -55,7 +53,7 @@ export class Layout {
     return [body(column(1)), time];
   }
 
-  /** The whole circle of time, or only where the nodes are, if that is a small part of it. */
+  /** The whole time circle, or only the region of the nodes if that is a small part of it. */
   _around(radius, column) {
     const theta = column(0), places = column(3).map((depth, i) => this._polar(depth, theta[i]));
     const found = [0, 1].map((k) => extent(places.map((p) => p[k]), 0.25));
@@ -64,13 +62,13 @@ export class Layout {
     return this.part ? found.map(([a, b]) => [(a + b) / 2 - side, (a + b) / 2 + side]) : [[-radius, radius], [-radius, radius]];
   }
 
-  /** Whether one scale for both axes would leave a thin line of a picture. */
+  /** Whether equal scales would make the picture a thin strip. */
   get thin() {
     const [wide, high] = this.limits.map(([a, b]) => b - a);
     return this.name === "diagram" && this.about.nodes >= 50 && (wide < 0.2 * high || high < 0.1 * wide);
   }
 
-  /** x, y, z of a node with these numbers. */
+  /** x, y, z of a node. */
   place(time, space, second, depth) {
     switch (this.name) {
       case "space": return [space, second, time];
@@ -105,7 +103,7 @@ export class Layout {
     return [space / (1 + full), up / (1 + full)];
   }
 
-  /** The lines of an edge: one, or several where it leaves a circle of time and comes in again. */
+  /** The lines of an edge; several if it leaves the cut-open time circle and re-enters. */
   path(table, i, j, turns = 0) {
     const a = table.subarray(4 * i, 4 * i + 4), b = table.subarray(4 * j, 4 * j + 4);
     let step = b[0] - a[0];
@@ -130,7 +128,7 @@ export class Layout {
     });
   }
 
-  /** A line, moved by whole turns to wherever a part of it is seen, and cut there; the part with its end is last. */
+  /** A line shifted by whole turns to every visible place and clipped there; the part with its end comes last. */
   _copies(line) {
     const up = this.name === "space" ? 2 : 1, half = this.period / 2, found = [], last = [];
     for (let k = -3; k <= 3; k++) {
@@ -148,7 +146,7 @@ export class Layout {
     return [...found, ...last];
   }
 
-  /** The outlines of a node's future and past; `filled` if they are areas. */
+  /** The outlines of a node's future and past; `filled` if they enclose areas. */
   cone(table, i) {
     const { light } = this.about, none = { future: [], past: [], filled: false };
     if (!light && this.name !== "polar") return none;
@@ -182,7 +180,7 @@ export class Layout {
       between(sigma, target, 64).map((s) => this._polar(Math.acosh(1 / Math.cos(s)), theta + way * Math.abs(s - sigma))));
   }
 
-  /** The cone |Δx| = ±Δt over two directions of space: its far circle and a few rays. */
+  /** The cone |Δx| = ±Δt over two directions of space: its rim and a few rays. */
   _wide(space, second, time, way) {
     const height = Math.min(0.25 * (this.limits[2][1] - this.limits[2][0]), (this.period ?? Infinity) / 2);
     const rim = between(0, 2 * Math.PI, 48).map((a) =>
@@ -191,7 +189,7 @@ export class Layout {
     return [rim, ...rays];
   }
 
-  /** Lines of the background. */
+  /** Background lines. */
   guides() {
     const { name, about, period } = this;
     if (name === "rolled") {
@@ -219,7 +217,7 @@ export class Layout {
     return [...walls, ...cuts];
   }
 
-  /** Words at a place of the background. */
+  /** Background texts and their positions. */
   marks() {
     if (this.name === "polar") {
       const rim = 1.09 * this.deepest;
@@ -232,17 +230,17 @@ export class Layout {
     return [];
   }
 
-  /** What a reader must know about the view. */
+  /** Notes under the picture. */
   notes() {
     const { about, name } = this, percent = (x) => `${Math.round(100 * x)}% of its variance not shown`;
     const lost = { diagram: about.lost, rolled: about.lost, disk: about.lost, space: about.lost_in_3d }[name] ?? 0;
     const found = [];
-    if (name === "rolled") found.push("time runs around, space along the axis");
-    if (name === "polar") found.push(`angle: time; radius: distance in space from the centre, any direction${this.part ? "; a part of the circle, zoom out for all of it" : ""}`);
-    if (name === "disk") found.push(`${about.clock} upwards; circles at distance 1, 2, … from the origin`);
-    if (about.clock !== "time") found.push("nothing in this model is earlier or later: its edges have no direction");
-    if (name === "diagram" && this.period) found.push("a circle of time, cut open: top and bottom are the same");
-    if (name === "space") found.push(`${about.clock} upwards; space: two main directions${lost > 0.005 ? `, ${percent(lost)}` : ""}`);
+    if (name === "rolled") found.push("time runs around the axis, space along it");
+    if (name === "polar") found.push(`angle: time; radius: spatial distance from the centre, in any direction${this.part ? "; zoom out to see the whole circle" : ""}`);
+    if (name === "disk") found.push(`${about.clock} runs upwards; circles at distance 1, 2, … from the origin`);
+    if (about.clock !== "time") found.push("this model has no time, so its edges have no direction");
+    if (name === "diagram" && this.period) found.push("time is a circle, cut open: top and bottom coincide");
+    if (name === "space") found.push(`${about.clock} runs upwards; space: two main directions${lost > 0.005 ? `, ${percent(lost)}` : ""}`);
     else if (lost > 0.005) found.push(`space: main direction, ${percent(lost)}`);
     return found;
   }

@@ -1,4 +1,4 @@
-// The answers of a page that holds its models: the same as those of timelike.explore.answers.
+// Replies of a page that contains its models: the same as those of timelike.explore.answers.
 
 import { Model } from "timelike/model.js";
 import { Refused } from "timelike/source.js";
@@ -11,7 +11,7 @@ function decoded(text, kind) {
   return new kind(bytes.buffer);
 }
 
-/** Names most like a text: those that share most pairs of letters with it. */
+/** The names most similar to a text: those that share the most pairs of letters with it. */
 function nearest(names, text) {
   const pairs = (word) => { const found = new Set(); for (let i = 0; i <= word.length; i++) found.add(` ${word} `.slice(i, i + 2)); return found; };
   const wanted = pairs(text.toLowerCase());
@@ -19,7 +19,7 @@ function nearest(names, text) {
   return names.map((name) => [score(name), name]).filter(([s]) => s > 0.2).sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, name]) => name);
 }
 
-class One {
+class LocalModel {
   constructor(data) {
     this.data = data;
     this.names = data.names;
@@ -41,8 +41,7 @@ class One {
     if (typeof node === "number") return node;
     const found = this.number.get(node);
     if (found === undefined) {
-      const near = nearest(this.names, node);
-      throw new Refused(`there is no node '${node}'; the nearest names are ${near.join(", ")}`, near);
+      throw new Refused(`there is no node '${node}'`, nearest(this.names, node));
     }
     return found;
   }
@@ -103,9 +102,9 @@ class One {
 }
 
 export class Local {
-  constructor(data) { this.alone = true; this.models = data.map((one) => new One(one)); }
+  constructor(data) { this.models = data.map((one) => new LocalModel(one)); }
 
-  async about() { return { models: this.models.map((one) => ({ ...one.data.about, alone: null })) }; }
+  async about() { return { models: this.models.map(({ data }) => ({ ...data.about, alone: null })) }; }
   async positions(m) { return this.models[m].positions; }
   async colour(m, i) { return decoded(this.models[m].data.colours[i], Float32Array); }
   async edges(m) { return this.models[m].data.about.drawn_edges ? this.models[m].pairs : new Int32Array(); }
@@ -127,18 +126,17 @@ export class Local {
   async node(m, node, most = 20) { return this.models[m].node(node, most); }
 
   async pair(m, a, b) {
-    const one = this.models[m], ids = [one.id(a), one.id(b)];
-    return { forward: one.way(...ids), backward: one.way(ids[1], ids[0]), calibration: one.data.about.calibration };
+    const model = this.models[m], [source, target] = [model.id(a), model.id(b)];
+    return { forward: model.way(source, target), backward: model.way(target, source), calibration: model.data.about.calibration };
   }
 
   async likeliest(m) { return this.models[m].data.likeliest; }
 
   async table(m, node, most = 100) {
-    const found = this.models[m].node(node, most), digits = (p) => Number(p.toPrecision(7)).toString();
-    const cell = (name) => name.trim().split(/\s+/).join(" "), lines = ["source\ttarget\tprobability"];
-    for (const row of found.targets.new) lines.push(`${cell(found.name)}\t${cell(row.name)}\t${digits(row.p)}`);
-    for (const row of found.sources.new) lines.push(`${cell(row.name)}\t${cell(found.name)}\t${digits(row.p)}`);
-    return `${lines.join("\n")}\n`;
+    const { name, targets, sources } = this.models[m].node(node, most), cell = (text) => text.trim().split(/\s+/).join(" ");
+    const rows = [...targets.new.map((row) => [name, row.name, row.p]), ...sources.new.map((row) => [row.name, name, row.p])];
+    const lines = rows.map(([a, b, p]) => `${cell(a)}\t${cell(b)}\t${Number(p.toPrecision(7))}\n`);
+    return `source\ttarget\tprobability\n${lines.join("")}`;
   }
 
   async page() { return `<!doctype html>\n${this.html}`; }

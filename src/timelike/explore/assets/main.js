@@ -1,4 +1,4 @@
-// The page: what is chosen, and who is told.
+// Entry point: data source, theme, keyboard shortcuts and status messages.
 
 import { Explorer } from "timelike/explorer.js";
 import { Local } from "timelike/local.js";
@@ -6,34 +6,34 @@ import { make } from "timelike/parts.js";
 import { Server } from "timelike/source.js";
 
 const KEYS = [
-  ["/", "search for a node"], ["← ↑ → ↓", "move, or turn in 3-D"], ["+ −", "zoom"], ["0", "all in view"], ["1 … 5", "views"],
-  ["E", "edges"], ["C", "light cone"], ["L", "labels"], ["S", "stretch space"], ["D", "dark or light"], ["Space", "play the training"], ["Esc", "choose nothing"], ["?", "this list"],
+  ["/", "search for a node"], ["← ↑ → ↓", "pan; rotate in 3-D"], ["+ −", "zoom"], ["0", "show all nodes"], ["1 … 5", "switch view"],
+  ["E", "edges"], ["C", "light cone"], ["L", "labels"], ["S", "stretch space"], ["D", "dark or light theme"], ["Space", "play the training"], ["Esc", "clear the selection"], ["?", "this list"],
 ];
 
 const stored = document.getElementById("data");
 const status = document.getElementById("status");
 const say = (text, kind = "") => { status.textContent = text; status.hidden = !text; status.className = kind; };
-const source = stored ? new Local(JSON.parse(stored.textContent)) : new Server(() => say("The server has stopped: start `timelike explore` again, then reload this page.", "stopped"));
+const source = stored ? new Local(JSON.parse(stored.textContent)) : new Server(() => say("The server has stopped. Run `timelike explore` again and reload this page.", "stopped"));
 if (stored) source.html = document.documentElement.outerHTML;
 
-const wanted = matchMedia("(prefers-color-scheme: dark)");
-const kept = () => { try { return localStorage.getItem("timelike-theme"); } catch { return null; } };
+const preference = matchMedia("(prefers-color-scheme: dark)");
+const saved = () => { try { return localStorage.getItem("timelike-theme"); } catch { return null; } };
 const dress = (name) => { document.documentElement.dataset.theme = name; };
-dress(kept() ?? (wanted.matches ? "dark" : "light"));
+dress(saved() ?? (preference.matches ? "dark" : "light"));
 
 const explorer = new Explorer(source, say);
 const setTheme = (name) => { dress(name); explorer.recolour(); };
 const toggleTheme = () => {
   const name = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  try { localStorage.setItem("timelike-theme", name); } catch { /* a file may not */ }
+  try { localStorage.setItem("timelike-theme", name); } catch { /* pages opened as files may have no storage */ }
   setTheme(name);
 };
-wanted.addEventListener("change", (event) => { if (!kept()) setTheme(event.matches ? "dark" : "light"); });
+preference.addEventListener("change", (event) => { if (!saved()) setTheme(event.matches ? "dark" : "light"); });
 document.getElementById("theme").addEventListener("click", toggleTheme);
 
 const dialog = document.getElementById("keys");
-dialog.append(make("h2", {}, "Keys"), make("dl", {}, ...KEYS.flatMap(([key, what]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)])),
-  make("p", { class: "sub" }, "Drag to move or turn, scroll or pinch to zoom, shift-drag to shift in 3-D."),
+dialog.append(make("h2", {}, "Keyboard shortcuts"), make("dl", {}, ...KEYS.flatMap(([key, what]) => [make("dt", {}, make("kbd", {}, key)), make("dd", {}, what)])),
+  make("p", { class: "sub" }, "Drag to pan or rotate, scroll or pinch to zoom, Shift-drag to pan in 3-D."),
   make("form", { method: "dialog" }, make("button", { class: "main" }, "Close")));
 document.getElementById("help").addEventListener("click", () => dialog.showModal());
 

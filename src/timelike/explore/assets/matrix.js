@@ -1,6 +1,6 @@
-// 4 × 4 matrices, column by column, as WebGL takes them; and the camera that makes one.
+// 4 × 4 matrices in column-major order, as in WebGL, and the cameras that produce them.
 
-export const multiply = (a, b) => {
+const multiply = (a, b) => {
   const out = new Float32Array(16);
   for (let c = 0; c < 4; c++)
     for (let r = 0; r < 4; r++)
@@ -8,7 +8,7 @@ export const multiply = (a, b) => {
   return out;
 };
 
-/** Where a point lands, in pixels from the top left; `depth` is larger further away. */
+/** The position of a point in pixels from the top left; `depth` grows with distance. */
 export function toScreen(matrix, width, height, x, y, z = 0) {
   const w = matrix[3] * x + matrix[7] * y + matrix[11] * z + matrix[15];
   return {
@@ -18,10 +18,10 @@ export function toScreen(matrix, width, height, x, y, z = 0) {
   };
 }
 
-const FAR = 3.2; // of the eye from the centre, in radii of what is seen
+const FAR = 3.2; // distance of the eye from the centre, in radii of the scene
 const corners = ([xs, ys, zs]) => xs.flatMap((x) => ys.flatMap((y) => zs.map((z) => [x, y, z])));
 
-/** A map of the plane: one scale for both axes, so that light keeps its slope, unless x is stretched. */
+/** A map of the plane; both axes have one scale, so that light keeps its slope, unless x is stretched. */
 export class Flat {
   constructor() { Object.assign(this, { x: 0, y: 0, scale: 1, stretch: 1 }); }
 
@@ -36,7 +36,7 @@ export class Flat {
     this.home = this.scale;
   }
 
-  /** Pixels to a unit of x. */
+  /** Pixels per unit of x. */
   get across() { return this.scale * this.stretch; }
 
   drag(dx, dy) { this.x -= dx / this.across; this.y += dy / this.scale; }
@@ -56,11 +56,11 @@ export class Flat {
   }
 }
 
-/** An eye that circles around a centre, with a lens before it; z is up. */
+/** A camera that orbits a centre, with a zoom lens; z is up. */
 export class Orbit {
   constructor() { Object.assign(this, { yaw: -0.9, pitch: 0.32, centre: [0, 0, 0], size: 1, lens: 1, home: 1, shift: [0, 0] }); }
 
-  /** The lens with which the corners of a box just stay within the margins. */
+  /** Choose the lens so that the corners of a box just fit within the margins. */
   fit(limits, width, height, margins) {
     this.centre = limits.map(([a, b]) => (a + b) / 2);
     this.size = Math.hypot(...limits.map(([a, b]) => b - a)) / 2 || 1;
@@ -84,7 +84,7 @@ export class Orbit {
     this.pitch = Math.min(1.55, Math.max(-1.55, this.pitch + dy / 160));
   }
 
-  /** What is under the pointer stays there. */
+  /** Zoom around the pointer. */
   zoom(factor, px, py, width, height) {
     const change = Math.min(Math.max(this.lens * factor, this.home / 4), this.home * 500) / this.lens;
     const at = [(2 * px) / width - 1, 1 - (2 * py) / height];

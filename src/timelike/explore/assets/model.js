@@ -1,4 +1,4 @@
-// The probability of an edge, as timelike.manifolds and timelike.likelihoods define it, in double precision.
+// Edge probabilities as defined by timelike.manifolds and timelike.likelihoods, in double precision.
 
 const wrap = (x, period) => x - period * Math.round(x / period);
 const logSigmoid = (x) => Math.min(x, 0) - Math.log1p(Math.exp(-Math.abs(x)));
@@ -6,7 +6,7 @@ const logSumExp = (xs) => { const top = Math.max(...xs); return top + Math.log(x
 const squares = (d, from, to) => { let sum = 0; for (let i = from; i < to; i++) sum += d[i] * d[i]; return sum; };
 const turns = (images) => Array.from({ length: 2 * images + 1 }, (_, i) => i - images);
 
-/** A(z), z = 1 + u = w − 1: arcosh² z, −arccos² z, and −π² where no geodesic is. */
+/** A(z), z = 1 + u = w − 1: arcosh² z, −arccos² z, and −π² if there is no geodesic. */
 function squaredArc(u, w) {
   if (u > 0) return Math.log1p(u + Math.sqrt(u) * Math.sqrt(u + 2)) ** 2;
   return -((2 * Math.atan2(Math.sqrt(-u), Math.sqrt(Math.max(w, 0)))) ** 2);
@@ -42,7 +42,7 @@ const SPACES = {
   },
 };
 
-/** For each likelihood: whether images are summed over, its formula, its factors and their scale. */
+/** For each likelihood: whether it sums over images, its formula, how factors combine, and the log factors. */
 const LIKELIHOODS = {
   FermiDirac: ({ tau, r, alpha }) => ({
     sums: false, formula: "F", join: (f) => f.F,
@@ -66,9 +66,9 @@ const LIKELIHOODS = {
   }),
 };
 
-const SATURATION = 1e-3; // as in timelike.numerics
+const SATURATION = 1e-3; // as in timelike.core.numerics
 
-/** log P from log F, as timelike.calibration. */
+/** log P from log F, as in timelike.embedding.calibration. */
 function calibrated({ slope, intercept, knee }, logProb) {
   const safe = Math.min(logProb, Math.log1p(-SATURATION));
   let x = logProb - Math.log(-Math.expm1(safe)) + (1 / SATURATION - 1) * (logProb - safe);
@@ -85,7 +85,7 @@ export class Model {
 
   point(i) { return Array.from(this.points.subarray(this.dim * i, this.dim * (i + 1))); }
 
-  /** s², Δt, factors and log F of every image of j that counts. */
+  /** s², Δt, factors and log F for every image of j that counts. */
   images(i, j, p = this.point(i)) {
     const { interval, time } = this.separation(p, this.point(j)), middle = (time.length - 1) / 2;
     const all = time.map((t, n) => {
@@ -97,17 +97,17 @@ export class Model {
 
   logProb(i, j, p) { return Math.min(0, logSumExp(this.images(i, j, p).map((x) => x.logF))); }
 
-  /** What is shown: calibrated where the model is. */
+  /** The displayed probability, calibrated if the model is. */
   prob(logProb) { return Math.exp(this.calibration ? calibrated(this.calibration, logProb) : logProb); }
 
-  /** log F of the edges from i to all nodes, or from all to i. */
+  /** log F of the edges from i to all nodes, or from all nodes to i. */
   scores(i, incoming) {
     const count = this.points.length / this.dim, out = new Float64Array(count), p = this.point(i);
     for (let j = 0; j < count; j++) out[j] = incoming ? this.logProb(j, i) : this.logProb(i, j, p);
     return out;
   }
 
-  /** Which image of the target stands for an edge that is drawn. */
+  /** The image of the target to which an edge is drawn. */
   turns(i, j) {
     const images = this.images(i, j);
     if (this.logProb(i, j) < Math.log(0.1)) return 0;

@@ -1,4 +1,4 @@
-// One picture: the points of a model on WebGL, ink above them, and the hand that moves them.
+// One picture: the points of a model in WebGL, a canvas of ink above them, and pointer input.
 
 import { Scale, paper, css, rgb } from "timelike/colours.js";
 import { Renderer } from "timelike/gl.js";
@@ -7,17 +7,17 @@ import { Layout } from "timelike/layouts.js";
 import { Flat, Orbit, toScreen } from "timelike/matrix.js";
 import { CanvasPen, SvgPen } from "timelike/pens.js";
 
-const REACH = 14; // pixels from the pointer within which a node is meant
-const FOOT = 24; // pixels for the notes under a picture that is kept
+const REACH = 14; // a node this many pixels from the pointer is hit
+const FOOT = 24; // pixels for the notes under an exported picture
 
 export class Pane {
-  /** `ask` gets what the reader does: hover(id), choose(id), and names(ids). */
+  /** `ask` has the callbacks choose(id) and name(id). */
   constructor(holder, about, options, ask) {
     Object.assign(this, { about, options, ask, chosen: null, pair: null, hovered: null, margins: { left: 44, right: 24, top: 30, bottom: 30 } });
     this.element = document.createElement("figure");
     this.element.className = "pane";
     this.element.tabIndex = 0;
-    this.element.setAttribute("aria-label", `${about.nodes} nodes in ${about.space}; arrow keys move, + and − zoom`);
+    this.element.setAttribute("aria-label", `${about.nodes} nodes in ${about.space}; arrow keys pan, + and − zoom`);
     this.points = document.createElement("canvas");
     this.ink = document.createElement("canvas");
     this.picture = document.createElement("div");
@@ -74,7 +74,7 @@ export class Pane {
 
   choose(found) { Object.assign(this, { chosen: found, pair: null }); this.draw(); }
 
-  /** Draw the edge that is being checked: `source`, `target` and the `turn` of the circle of time. */
+  /** Draw the edge of the edge check: `source`, `target` and the `turn` of the time circle. */
   check(pair) {
     this.pair = pair;
     if (pair) this.reveal(pair.source.id);
@@ -88,11 +88,11 @@ export class Pane {
     const stretch = plain ? this.camera.stretch : 1, more = stretch > 1.02 || stretch < 0.98 ? [`space stretched ×${Number(stretch.toPrecision(2))}`] : [];
     this.notes = [...this.layout.notes(), ...more].join(" · ");
     this.caption.textContent = this.notes;
-    this.caption.style.minHeight = `${this.caption.offsetHeight}px`; // other words leave the picture as large as it is
+    this.caption.style.minHeight = `${this.caption.offsetHeight}px`; // other notes must not resize the picture
     this.draw();
   }
 
-  /** Bring a node into view if it is not. */
+  /** Scroll a node into view. */
   reveal(id) {
     const { width, height } = this.size(), p = this.layout.of(this.table, id), at = toScreen(this.matrix, width, height, ...p);
     if (at.x < 40 || at.y < 40 || at.x > width - 40 || at.y > height - 40) this.camera.lookAt(p, width, height);
@@ -121,7 +121,6 @@ export class Pane {
     this.matrix = this.camera.matrix(width, height);
     this.renderer.draw(this._pointStyle(ratio));
     drawInk(new CanvasPen(this.ink.getContext("2d"), ratio, width, height), this, this.options);
-    this.painted = true;
   }
 
   _pointStyle(ratio) {
@@ -130,7 +129,7 @@ export class Pane {
     return { matrix: this.matrix, size: size * ratio, alpha: this.chosen ? 0.35 : 1, deep: this.layout.deep, paper: paper(), ink, lines: this.options.edges };
   }
 
-  /** The node nearest to a place of the screen, if one is near. */
+  /** The node nearest to a point on the screen, or null if none is within reach. */
   pick(px, py) {
     if (!this.matrix) return null;
     const { width, height } = this.size(), { at } = this, m = this.matrix;
@@ -204,7 +203,7 @@ export class Pane {
     this.draw();
   }
 
-  /** The picture with what its colours mean, and the notes under it, as a canvas. */
+  /** The picture with legend and notes, as a canvas. */
   toCanvas() {
     const { width, height } = this.size(), ratio = this.points.width / width, out = document.createElement("canvas");
     this.drawNow();
@@ -217,7 +216,7 @@ export class Pane {
     return out;
   }
 
-  /** The picture as SVG: every node that is seen, every line. */
+  /** The picture as SVG, with all visible nodes and lines. */
   toSvg() {
     const { width, height } = this.size(), pen = new SvgPen(width, height, css("canvas"), FOOT);
     const style = this._pointStyle(1), to = (i) => toScreen(this.matrix, width, height, this.at[i], this.at[i + 1], this.at[i + 2]);

@@ -1,10 +1,10 @@
-// The panel beside the picture: the model, a node, a pair of nodes.
+// The side panel: the model, a node, and the edge check.
 
 import { NameField, bar, complaint, count, digits, make, ordinal, percent } from "timelike/parts.js";
 
-const badge = () => make("span", { class: "badge", title: "an edge that the model was given" }, "known");
+const badge = () => make("span", { class: "badge", title: "The model was given this edge" }, "known");
 
-/** What the model is, and its likeliest missing edges. */
+/** Facts about the models, and their likeliest missing edges. */
 export function modelPanel(holder, models, { likeliest, check }) {
   holder.replaceChildren(...models.map((about, m) => {
     const facts = [
@@ -15,11 +15,11 @@ export function modelPanel(holder, models, { likeliest, check }) {
       ["Probabilities", about.calibration ?? "not calibrated"],
     ];
     if (about.facts.valid_ap !== undefined) facts.push(["Validation AP", about.facts.valid_ap.toFixed(3)]);
-    if (about.facts.reason) facts.push(["Chosen", about.facts.reason]);
-    const list = make("div", { class: "rows", "aria-busy": "true" }, make("p", { class: "empty" }, "Looking at all pairs…"));
+    if (about.facts.reason) facts.push(["Choice of geometry", about.facts.reason]);
+    const list = make("div", { class: "rows", "aria-busy": "true" }, make("p", { class: "empty" }, "Ranking all pairs…"));
     likeliest(m).then((rows) => {
       list.removeAttribute("aria-busy");
-      if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "There are too many pairs to rank them all here; ", make("code", {}, "timelike predict MODEL --all"), " does. Choose a node to see its likeliest edges."));
+      if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "This graph has too many pairs to rank here. Run ", make("code", {}, "timelike predict MODEL --all"), ", or select a node to see its likeliest edges."));
       return list.replaceChildren(...rows.map((row) => make("button", { type: "button", class: "row", title: digits(row.p), onclick: () => check(row.source.name, row.target.name) },
         make("span", { class: "name" }, `${row.source.name} → ${row.target.name}`), bar(row.p), make("span", { class: "p" }, digits(row.p)))));
     }, (error) => list.replaceChildren(complaint(error)));
@@ -30,57 +30,57 @@ export function modelPanel(holder, models, { likeliest, check }) {
   }));
 }
 
-/** A node: where it is, its likely edges, its known ones. `which` is the model that is shown, of several. */
-export function nodePanel(holder, found, state, act) {
-  const one = found[state.which] ?? found.find(Boolean);
-  if (!one) {
-    holder.replaceChildren(make("p", { class: "empty" }, "Click a node, or search for one, to see its light cone and its likely edges."));
+/** A node: position, likely edges and known edges. `state.which` is the displayed model of several. */
+export function nodePanel(holder, nodes, state, act) {
+  const node = nodes[state.which] ?? nodes.find(Boolean);
+  if (!node) {
+    holder.replaceChildren(make("p", { class: "empty" }, "Click a node or search for one to see its light cone and likely edges."));
     return;
   }
-  const several = found.length > 1;
-  const tabs = several ? make("div", { class: "segments wide", role: "group", "aria-label": "Model" }, ...found.map((other, m) =>
-    make("button", { type: "button", textContent: act.about(m).title, disabled: !other, "aria-pressed": String(other === one), onclick: () => act.show(m) }))) : null;
-  const facts = [`${act.about(found.indexOf(one)).clock} ${digits(one.time)}`, `${one.targets.total} out`, `${one.sources.total} in`];
+  const several = nodes.length > 1;
+  const tabs = several ? make("div", { class: "segments wide", role: "group", "aria-label": "Model" }, ...nodes.map((other, m) =>
+    make("button", { type: "button", textContent: act.about(m).title, disabled: !other, "aria-pressed": String(other === node), onclick: () => act.show(m) }))) : null;
+  const facts = [`${act.about(nodes.indexOf(node)).clock} ${digits(node.time)}`, `${node.targets.total} out`, `${node.sources.total} in`];
   holder.replaceChildren(
-    make("h2", { class: "node-name" }, one.name),
+    make("h2", { class: "node-name" }, node.name),
     make("p", { class: "sub" }, facts.join(" · ")),
     ...(tabs ? [tabs] : []),
     make("div", { class: "actions" },
-      make("button", { type: "button", onclick: () => act.from(one.name) }, "Check an edge"),
+      make("button", { type: "button", onclick: () => act.from(node.name) }, "Check an edge"),
       make("button", { type: "button", onclick: act.table }, "TSV"),
       make("label", { class: "check" }, make("input", { type: "checkbox", id: "only-new", checked: state.onlyNew, onchange: (event) => act.onlyNew(event.target.checked) }), " only new")),
-    side("Likely targets", "targets", one, state, act),
-    side("Likely sources", "sources", one, state, act),
-    known(one, act),
+    side("Likely targets", "targets", node, state, act),
+    side("Likely sources", "sources", node, state, act),
+    known(node, act),
     make("details", {}, make("summary", {}, "Coordinates"),
-      make("table", { class: "numbers" }, ...one.coordinates.map(([name, x]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, digits(x)))))));
+      make("table", { class: "numbers" }, ...node.coordinates.map(([name, x]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, digits(x)))))));
 }
 
-function rows(list, one, outgoing, act) {
+function rows(list, node, outgoing, act) {
   return list.map((row) => make("div", { class: "row", "data-name": row.name, "data-p": row.p },
-    make("button", { type: "button", class: "name link", title: `go to ${row.name}`, onclick: () => act.go(row.name) }, row.name),
+    make("button", { type: "button", class: "name link", title: `Go to ${row.name}`, onclick: () => act.go(row.name) }, row.name),
     row.known ? badge() : null, bar(row.p, outgoing ? "out" : "into"),
     make("span", { class: "p" }, digits(row.p)),
-    make("button", { type: "button", class: "why", title: "why?", "aria-label": `why ${outgoing ? `${one.name} → ${row.name}` : `${row.name} → ${one.name}`}`, onclick: () => (outgoing ? act.check(one.name, row.name) : act.check(row.name, one.name)) }, "why")));
+    make("button", { type: "button", class: "why", title: "Explain this probability", "aria-label": `why ${outgoing ? `${node.name} → ${row.name}` : `${row.name} → ${node.name}`}`, onclick: () => (outgoing ? act.check(node.name, row.name) : act.check(row.name, node.name)) }, "why")));
 }
 
-function side(title, name, one, state, act) {
-  const list = one[name][state.onlyNew ? "new" : "all"];
+function side(title, name, node, state, act) {
+  const list = node[name][state.onlyNew ? "new" : "all"];
   return make("section", { class: "likely", id: `likely-${name}` }, make("h3", {}, title),
-    list.length ? make("div", { class: "rows" }, ...rows(list, one, name === "targets", act)) : make("p", { class: "empty" }, "There is no other node."));
+    list.length ? make("div", { class: "rows" }, ...rows(list, node, name === "targets", act)) : make("p", { class: "empty" }, "No other nodes."));
 }
 
-function known(one, act) {
-  const part = (name, words, outgoing) => {
-    const { known: list, total } = one[name];
-    if (!total) return make("p", { class: "empty" }, `no known ${words}`);
-    const more = total > list.length ? `, the likeliest ${list.length}` : "";
-    return make("section", {}, make("h4", {}, `${count(total, words.slice(0, -1))}${more}`), make("div", { class: "rows" }, ...rows(list, one, outgoing, act)));
+function known(node, act) {
+  const part = (name) => {
+    const { known: list, total } = node[name];
+    if (!total) return make("p", { class: "empty" }, `No known ${name}`);
+    const more = total > list.length ? `, ${list.length} likeliest shown` : "";
+    return make("section", {}, make("h4", {}, `${count(total, name.slice(0, -1))}${more}`), make("div", { class: "rows" }, ...rows(list, node, name === "targets", act)));
   };
-  return make("details", {}, make("summary", {}, `Known edges (${one.targets.total + one.sources.total})`), part("targets", "targets", true), part("sources", "sources", false));
+  return make("details", {}, make("summary", {}, `Known edges (${node.targets.total + node.sources.total})`), part("targets"), part("sources"));
 }
 
-/** The check of one edge: two names, and what every model says of them. */
+/** The edge check: two names, and the probabilities of every model. */
 export class PairPanel {
   constructor(holder, { search, ask, about, several }) {
     Object.assign(this, { ask, about, several });
@@ -91,7 +91,7 @@ export class PairPanel {
     };
     const [source, sourcePlace] = field("source", "Source"), [target, targetPlace] = field("target", "Target");
     Object.assign(this, { source, target });
-    this.result = make("div", { class: "result", "aria-live": "polite" }, make("p", { class: "empty" }, "Type two names: how likely is an edge from one to the other, which way, and why?"));
+    this.result = make("div", { class: "result", "aria-live": "polite" }, make("p", { class: "empty" }, "Enter two names to see how likely an edge is in each direction, and why."));
     holder.replaceChildren(
       make("form", { class: "pair", onsubmit: (event) => { event.preventDefault(); this.run(); } },
         sourcePlace, make("button", { type: "button", class: "swap", title: "Swap", "aria-label": "Swap", onclick: () => this.set(this.target.value, this.source.value) }, "⇅"),
@@ -103,7 +103,7 @@ export class PairPanel {
     Object.assign(this.source, { value: source });
     Object.assign(this.target, { value: target });
     if (source && target) return this.run();
-    this.result.replaceChildren(make("p", { class: "empty" }, "Type the other name."));
+    this.result.replaceChildren(make("p", { class: "empty" }, "Enter the other name."));
     return (source ? this.target : this.source).input.focus();
   }
 
@@ -125,7 +125,7 @@ export class PairPanel {
     const head = this.several ? [make("h3", {}, this.about(m).title)] : [];
     if (found instanceof Error) return make("section", {}, ...head, complaint(found));
     return make("section", { class: "checked" }, ...head, way(found.forward, true), way(found.backward, false),
-      make("p", { class: "sub" }, found.calibration ? `Probabilities ${found.calibration}.` : "Probabilities are not calibrated."), why(found.forward, this.about(m)));
+      make("p", { class: "sub" }, `Probabilities: ${found.calibration ?? "not calibrated"}.`), why(found.forward, this.about(m)));
   }
 }
 
@@ -137,24 +137,24 @@ function way(found, main) {
   return make("div", { class: main ? "way main" : "way", "data-p": found.p, "data-model": found.model },
     make("p", { class: "ends" }, `${found.source.name} → ${found.target.name} `, found.known ? badge() : null),
     make("p", { class: "big" }, make("span", { class: "value" }, digits(found.p)), make("span", { class: "share" }, percent(found.p))),
-    bar(found.p), differs ? make("p", { class: "sub" }, `before calibration ${digits(found.model)}`) : null, places);
+    bar(found.p), differs ? make("p", { class: "sub" }, `${digits(found.model)} before calibration`) : null, places);
 }
 
-/** The image of the target that counts most. */
+/** The image of the target that contributes most. */
 export const likeliest = (images) => images.reduce((a, b) => (b.p > a.p ? b : a));
 const turns = ({ turn }) => `${turn > 0 ? "+" : turn < 0 ? "−" : ""}${Math.abs(turn)}`;
 
-/** The interval, Δt and the factors: what makes the edge likely or not. */
+/** The interval, Δt and the factors that make the edge likely or unlikely. */
 function why({ why: { formula, images }, source, target }, { cones, clock }) {
   const best = likeliest(images), timelike = best.time > 0 ? "timelike, in the future" : "timelike, in the past";
-  const meaning = !cones ? "the distance, squared" : best.interval < 0 ? timelike : "spacelike: outside the light cone";
+  const meaning = !cones ? "squared distance" : best.interval < 0 ? timelike : "spacelike: outside the light cone";
   const names = Object.keys(best.factors), hints = { "F₁": cones ? "inside the light cone" : "near", "F₂": "not in the past", "F₃": "not in the far future", F: "near" };
   if (names.length === 2 && formula.startsWith("2")) hints["F₂"] = "not in the far future";
   const line = (name, value, hint, p) => make("tr", { "data-name": name, "data-value": value }, make("th", { scope: "row" }, name), make("td", { class: "p" }, digits(value)), make("td", { class: "hint" }, p === undefined ? hint : make("span", {}, bar(p), hint)));
   const table = make("table", { class: "numbers why" },
-    line("s²", best.interval, meaning), clock === "time" ? line("Δt", best.time, best.turn ? `${turns(best)} turn of the circle of time` : "") : null,
+    line("s²", best.interval, meaning), clock === "time" ? line("Δt", best.time, best.turn ? `${turns(best)} turn${Math.abs(best.turn) === 1 ? "" : "s"} of the time circle` : "") : null,
     ...names.map((name) => line(name, best.factors[name], hints[name] ?? "", best.factors[name])), line("F", best.p, formula));
-  const others = images.length > 1 ? make("details", {}, make("summary", {}, `Sum over ${images.length} images`), make("table", { class: "numbers" },
+  const others = images.length > 1 ? make("details", {}, make("summary", {}, `Sum over ${images.length} images of the target`), make("table", { class: "numbers" },
     make("tr", {}, ...["turn", "s²", "Δt", "F"].map((text) => make("th", { class: "p" }, text))),
     ...images.map((x) => make("tr", {}, make("td", { class: "p" }, turns(x)), ...[x.interval, x.time, x.p].map((v) => make("td", { class: "p" }, digits(v))))))) : null;
   return make("section", { class: "why" }, make("h3", {}, `Why ${source.name} → ${target.name}`), table, others);

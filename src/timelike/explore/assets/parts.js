@@ -1,6 +1,6 @@
-// Small parts of the panel.
+// Building blocks of the panel.
 
-/** An element: tag, properties, children (elements or text). */
+/** Create an element from tag, properties and children (elements or text). */
 export function make(tag, properties = {}, ...children) {
   const found = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -13,7 +13,7 @@ export function make(tag, properties = {}, ...children) {
   return found;
 }
 
-/** Six digits, as many as single precision has. */
+/** Six significant digits, the precision of float32. */
 export function digits(x) {
   if (x === 0) return "0";
   const size = Math.abs(x);
@@ -21,7 +21,7 @@ export function digits(x) {
   return text.replace("-", "−");
 }
 
-/** Three digits, as many as a legend needs. */
+/** Three significant digits, for legends. */
 export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;
@@ -33,14 +33,14 @@ export function ordinal(place) {
   return `${place.toLocaleString("en")}${tens > 10 && tens < 14 ? "th" : ["th", "st", "nd", "rd"][last] ?? "th"}`;
 }
 
-/** A probability as a bar, with its number. */
+/** A probability as a bar. */
 export function bar(p, kind = "") {
   const fill = make("span", { class: `fill ${kind}` });
   fill.style.width = `${100 * Math.min(1, Math.max(0, p))}%`;
   return make("span", { class: "bar", "aria-hidden": "true" }, fill);
 }
 
-/** A text field that completes names of nodes: a combobox as ARIA describes it. */
+/** A text field that completes node names: an ARIA combobox. */
 export class NameField {
   constructor(holder, { label, placeholder, search, choose, id }) {
     Object.assign(this, { search, choose, at: -1, rows: [], turn: 0 });
@@ -99,9 +99,8 @@ export class NameField {
   }
 }
 
-/** What was wrong, with names to click on. */
+/** An error message with similar names to click on. */
 export function complaint(error, choose) {
   const near = (error.near ?? []).map((name) => make("button", { type: "button", class: "link", textContent: name, onclick: () => choose(name) }));
-  const text = near.length ? error.message.split("; the nearest names are")[0] : error.message;
-  return make("p", { class: "wrong", role: "alert" }, text, near.length ? ". Did you mean " : "", ...near.flatMap((x, i) => (i ? [", ", x] : [x])), near.length ? "?" : "");
+  return make("p", { class: "wrong", role: "alert" }, error.message, near.length ? ". Did you mean " : "", ...near.flatMap((x, i) => (i ? [", ", x] : [x])), near.length ? "?" : "");
 }

@@ -1,8 +1,8 @@
-// The same strokes on a canvas and in an SVG file.
+// The same drawing operations on a canvas and in an SVG file.
 
 const number = (x) => x.toFixed(2).replace(/\.?0+$/, "");
 const escaped = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 export class CanvasPen {
   constructor(context, ratio, width, height) {
@@ -41,14 +41,12 @@ export class CanvasPen {
     context.globalAlpha = 1;
   }
 
-  text(text, { x, y }, { fill, size = 12, weight = 400, align = "left", halo = null, turn = 0 }) {
+  text(text, { x, y }, { fill, size = 12, weight = 400, align = "left", halo = null }) {
     const { context } = this;
     context.save();
-    context.translate(x, y);
-    context.rotate(turn);
     Object.assign(context, { font: `${weight} ${size}px ${FONT}`, textAlign: align, textBaseline: "middle", fillStyle: fill });
-    if (halo) { Object.assign(context, { strokeStyle: halo, lineWidth: 3.5 }); context.setLineDash([]); context.strokeText(text, 0, 0); }
-    context.fillText(text, 0, 0);
+    if (halo) { Object.assign(context, { strokeStyle: halo, lineWidth: 3.5 }); context.setLineDash([]); context.strokeText(text, x, y); }
+    context.fillText(text, x, y);
     context.restore();
   }
 
@@ -63,7 +61,7 @@ export class CanvasPen {
 }
 
 export class SvgPen {
-  /** `foot` is room below the picture, for words. */
+  /** `foot` is space below the picture for notes. */
   constructor(width, height, paper, foot) {
     Object.assign(this, { width, height, total: height + foot, parts: [`<rect width="${width}" height="${height + foot}" fill="${paper}"/>`], clips: 0 });
   }
@@ -82,11 +80,10 @@ export class SvgPen {
     this.parts.push(`<circle cx="${number(x)}" cy="${number(y)}" r="${number(radius)}" fill="${fill ?? "none"}"${stroked} opacity="${alpha}"/>`);
   }
 
-  text(text, { x, y }, { fill, size = 12, weight = 400, align = "left", halo = null, turn = 0 }) {
+  text(text, { x, y }, { fill, size = 12, weight = 400, align = "left", halo = null }) {
     const anchor = { left: "start", center: "middle", right: "end" }[align];
-    const turned = turn ? ` transform="rotate(${number((turn * 180) / Math.PI)} ${number(x)} ${number(y)})"` : "";
     const haloed = halo ? ` stroke="${halo}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"` : "";
-    this.parts.push(`<text x="${number(x)}" y="${number(y)}" dy="0.35em" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" fill="${fill}"${haloed}${turned}>${escaped(text)}</text>`);
+    this.parts.push(`<text x="${number(x)}" y="${number(y)}" dy="0.35em" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}" fill="${fill}"${haloed}>${escaped(text)}</text>`);
   }
 
   clip(x, y, width, height, draw) {

@@ -1,4 +1,4 @@
-// How the model came about: a slider over the epochs that were kept.
+// A replay of the training: a slider over the saved epochs.
 
 const $ = (id) => document.getElementById(id);
 

@@ -1,17 +1,14 @@
-// Where answers come from: a server, or (local.js) the page itself. Both have the same questions.
+// Data sources: a server, or (local.js) the page itself. Both have the same methods.
 
-/** An answer that says what was wrong with the question; `near` are names that were perhaps meant. */
+/** A request that was refused; `near` lists similar names. */
 export class Refused extends Error {
   constructor(message, near) { super(message); this.near = near ?? []; }
 }
 
-/** The server does not answer any more. */
-export class Stopped extends Error {}
-
-const asked = (id, name) => (typeof id === "number" ? `${name}=${id}` : `${name}-name=${encodeURIComponent(id)}`);
+const query = (id, name) => (typeof id === "number" ? `${name}=${id}` : `${name}-name=${encodeURIComponent(id)}`);
 
 export class Server {
-  constructor(onStop) { this.onStop = onStop; this.alone = false; }
+  constructor(onStop) { this.onStop = onStop; }
 
   async _get(path) {
     let answer;
@@ -19,11 +16,11 @@ export class Server {
       answer = await fetch(`/api/${path}`);
     } catch {
       this.onStop();
-      throw new Stopped("the server does not answer");
+      throw new Error("the server does not respond");
     }
     if (answer.ok) return answer;
     const text = await answer.text();
-    let found = { error: text || `the server answered ${answer.status}` };
+    let found = { error: text || `the server replied with status ${answer.status}` };
     try { found = JSON.parse(text); } catch { /* plain text */ }
     throw new Refused(found.error, found.near);
   }
@@ -38,9 +35,9 @@ export class Server {
   frames(m) { return this._array(`${m}/frames`, Float32Array); }
   search(m, text) { return this._json(`${m}/search?text=${encodeURIComponent(text)}`); }
   names(m, ids) { return this._json(`${m}/names?ids=${ids.join(",")}`); }
-  node(m, node, most = 20) { return this._json(`${m}/node?${asked(node, "node")}&most=${most}`); }
-  pair(m, a, b) { return this._json(`${m}/pair?${asked(a, "source")}&${asked(b, "target")}`); }
+  node(m, node, most = 20) { return this._json(`${m}/node?${query(node, "node")}&most=${most}`); }
+  pair(m, a, b) { return this._json(`${m}/pair?${query(a, "source")}&${query(b, "target")}`); }
   likeliest(m) { return this._json(`${m}/likeliest`); }
-  async table(m, node, most = 100) { return (await this._get(`${m}/predictions.tsv?${asked(node, "node")}&most=${most}`)).text(); }
+  async table(m, node, most = 100) { return (await this._get(`${m}/predictions.tsv?${query(node, "node")}&most=${most}`)).text(); }
   async page() { return (await this._get("page.html")).text(); }
 }
