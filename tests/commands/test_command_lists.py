@@ -6,6 +6,7 @@ import typing
 
 import pytest
 
+from paper.groups import GROUPS
 from timelike import plot
 from timelike.baselines import MODELS
 from timelike.cli import datasets_command, evaluate_command, export_command, options, reading_options
@@ -19,7 +20,6 @@ from timelike.evaluation import negative_kinds
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
-from timelike.reproduce.groups import GROUPS
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from safetensors.numpy import save_file
 
 import timelike as tl
 from timelike.training import checkpoint as checkpoints
-from timelike.training import sweeps
 
 GRAPH = tl.datasets.duplication_divergence(seed=3, nodes=30)
 MODEL = tl.Model(tl.manifolds.Hyperboloid(3), tl.likelihoods.TripleFermiDirac())
@@ -217,25 +216,23 @@ def test_a_run_is_written_after_so_many_epochs_or_seconds(tmp_path, waited, due)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("cores", [2, 1])
+@pytest.mark.parametrize("threads", [2, 1])
 @pytest.mark.parametrize("memory", [2**31, 1])
-def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory, cores):
-    """All runs in one program, or a program and a file for each; on as many cores as before or fewer."""
+def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory, threads):
+    """All runs in one program, or a program and a file for each; with as many threads as before or fewer."""
 
-    def sweep(path=None):
+    def sweep(path=None, threads=None):
         checkpoint = None if path is None else tl.Checkpointing(path, every_epochs=1)
         config, grid = tl.Config(epochs=4, batch_size=32), {"tau1": [0.1, 0.2, 0.4]}
-        return tl.sweep(GRAPH, MODEL, config, grid, memory=memory, checkpoint=checkpoint)
+        return tl.sweep(GRAPH, MODEL, config, grid, memory=memory, threads=threads, checkpoint=checkpoint)
 
     expected = sweep()
     with monkeypatch.context() as patch:
-        patch.setattr(sweeps, "_cores", lambda: 2)
         stop_after(patch, 3 if memory > 1 else 7)
         with pytest.raises(SystemError):
-            sweep(tmp_path / "sweep.safetensors")
+            sweep(tmp_path / "sweep.safetensors", threads=2)
     assert len(list(tmp_path.iterdir())) == (1 if memory > 1 else 2)
-    monkeypatch.setattr(sweeps, "_cores", lambda: cores)
-    found = sweep(tmp_path / "sweep.safetensors")
+    found = sweep(tmp_path / "sweep.safetensors", threads)
     np.testing.assert_equal(found.rows, expected.rows)
     assert found.best.points.tobytes() == expected.best.points.tobytes()
 

@@ -128,11 +128,10 @@ def test_what_is_put_into_one_kernel():
 GRID = {"tau1": [0.15, 0.4], "learning_rate": [0.02, 0.1]}
 
 
-def swept(name, cores=2, **changes):
-    """A sweep in as many parts as there are cores."""
-    arguments = {"grid": GRID, "valid": VALID, "test": TEST} | changes
-    with mock.patch("timelike.training.sweeps._cores", return_value=cores):
-        return sweep(GRAPH, MODELS[name], SHORT, **arguments)
+def swept(name, threads=2, **changes):
+    """A sweep in as many parts as there are threads."""
+    arguments = {"grid": GRID, "valid": VALID, "test": TEST, "threads": threads} | changes
+    return sweep(GRAPH, MODELS[name], SHORT, **arguments)
 
 
 def assert_same_rows(found, expected):
@@ -167,14 +166,14 @@ def test_every_lane_of_a_sweep_is_a_run_of_its_own(x64, name):
 def test_chunks_that_fit_memory_change_nothing(x64, monkeypatch):
     whole = swept("minkowski")
     monkeypatch.setattr(sweeps, "_bytes_per_run", lambda *_: 100)
-    chunked = swept("minkowski", cores=1, memory=250)
+    chunked = swept("minkowski", threads=1, memory=250)
     assert_same_rows(chunked.rows, whole.rows)
     np.testing.assert_array_equal(chunked.best.points, whole.best.points)
     assert chunked.runs == []
 
 
 def test_a_lane_has_the_bits_of_its_seed_alone():
-    found = swept("minkowski", grid=None, seeds=[3, 8], cores=1, keep_all=True)
+    found = swept("minkowski", grid=None, seeds=[3, 8], threads=1, keep_all=True)
     rows = found.rows
     for row, kept in zip(rows, found.runs, strict=True):
         run = learn(seed=row["seed"])
@@ -185,7 +184,7 @@ def test_a_lane_has_the_bits_of_its_seed_alone():
 
 
 def test_a_lane_that_diverges_leaves_the_others_alone(x64):
-    healthy, broken = swept("minkowski", grid={"init_scale": [0.1, 1e200]}, cores=1).rows
+    healthy, broken = swept("minkowski", grid={"init_scale": [0.1, 1e200]}, threads=1).rows
     assert broken["status"] == "diverged in epoch 1"
     run = learn()
     assert healthy["status"] == "finished"
@@ -203,7 +202,7 @@ def test_a_run_that_diverged_is_the_best_only_by_an_epoch_that_was_validated():
 
 @pytest.mark.parametrize("pairs", [{"valid": VALID, "test": TEST}, {"valid": None, "test": None}])
 def test_a_run_that_diverges_at_once_has_no_scores(x64, pairs):
-    found = swept("minkowski", grid={"init_scale": [1e200, 0.1]}, cores=1, **pairs)
+    found = swept("minkowski", grid={"init_scale": [1e200, 0.1]}, threads=1, **pairs)
     broken, healthy = found.rows
     assert broken["status"] == "diverged in epoch 1"
     assert broken["best_epoch"] == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from timelike.baselines.margin_energy import Energy
 from timelike.baselines.static_spacetime import Static
 from timelike.core.likelihood import LogProb
@@ -34,20 +32,6 @@ class Disk(Energy):
     def energy(self, separation: Separation) -> LogProb:
         """√(s² + Δt²) − Δt."""
         return sqrt(separation.interval + separation.time**2) - separation.time
-
-
-def from_poincare(points: np.ndarray, aperture: float = 0.1) -> np.ndarray:
-    """Initial spherical disks: the traces at infinity of the entailment cones of a Poincaré embedding.
-
-    Seen from the centre, the cone of a point with norm n in the ball has the half-opening
-    r = arcsin(½(n + 1/n) sin θ) − θ, θ = arctan 2K, K = `aperture`.
-    """
-    table = np.asarray(points, np.float64)
-    length = np.maximum(np.linalg.norm(table[:, 1:], axis=1), 1e-9)
-    norm, angle = length / (1 + table[:, 0]), np.arctan(2 * aperture)
-    radius = np.arcsin(np.minimum((norm + 1 / norm) / 2 * np.sin(angle), 1)) - angle
-    disks = np.concatenate([-radius[:, None], table[:, 1:] / length[:, None]], axis=1)
-    return disks.astype(points.dtype)
 
 
 def euclidean_disk(dim: int) -> Model:

@@ -1,17 +1,18 @@
-"""`timelike reproduce`: the paper's tables and figures."""
+"""`timelike reproduce`: the paper's tables and figures, computed by the package `paper` of the repository."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
 from timelike.cli.options import optional
-from timelike.cli.printing import print_json
 
-#: Kept here as text, as the choices of other commands are; a test compares them with the list.
+#: The names as text, so that the command line is read without the package; a test compares both lists.
 What = Literal[
     "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "best", "grid", "defaults", "negatives"
 ]
@@ -19,59 +20,62 @@ What = Literal[
 
 @dataclasses.dataclass(frozen=True)
 class Reproduce:
-    """Compute the paper's tables and figures again, with the published numbers beside them.
+    """Compute the paper's tables and figures again, beside the published numbers.
 
-    `list` shows what there is. What is finished is kept in --out: an interrupted run goes on with --resume.
+    Needs a checkout of the repository. `list` shows the groups and their rows. Finished tasks are stored in
+    --out, and --resume continues an interrupted run.
 
     Example: timelike reproduce cyclic --quick --out results
     """
 
     what: Annotated[tyro.conf.Positional[What], tyro.conf.arg(metavar="WHAT")]
-    """Take cyclic, ablation, wordnet, toys, figures or grid; all: all of these but grid; best, defaults or
-    negatives, which are not the paper's: recipes, what tuning adds, what non-edges ask; list: only list."""
+    """Compute cyclic, ablation, wordnet, toys, figures or grid. all: all of these but grid. Not in the paper:
+    best (our best recipes), defaults (how much tuning adds), negatives (how hard each kind of non-edges is).
+    list: only list them."""
 
     out: Path = Path("reproduced")
     """The folder for Markdown, CSV, JSON and pictures."""
 
     dims: Annotated[tuple[int, ...], optional("INT …")] = ()
-    """Dimensions; those of the paper unless given."""
+    """Dimensions (default: those of the paper)."""
 
     seeds: Annotated[int | None, optional("INT")] = None
-    """Random starts; as many as in the paper unless given."""
+    """Number of seeds (default: that of the paper)."""
 
     quick: bool = False
-    """Take few seeds, dimensions 3 and 10, and fewer settings."""
+    """Use few seeds, dimensions 3 and 10, and fewer settings."""
 
     only: Annotated[tuple[str, ...], optional("TEXT …")] = ()
-    """Take the tasks with all of these texts in their names, such as ecoli d10."""
+    """Select the tasks whose names contain all of these texts, such as ecoli d10."""
 
     resume: bool = False
-    """Go on where an interrupted run stopped."""
+    """Continue an interrupted run."""
 
     jobs: Annotated[int | None, optional("INT")] = None
-    """Processes at the same time; one for each processor core unless given."""
+    """Number of processes (default: one for each processor core)."""
 
     data_dir: Annotated[str | None, optional("FOLDER")] = None
-    """Where the data files are; looked for before $TIMELIKE_DATA and the cache."""
+    """The folder with the data files; searched before $TIMELIKE_DATA and the cache."""
 
     json: bool = False
     """Print the result as JSON."""
 
     def run(self) -> None:
-        """Compute what is missing, write the reports and print them."""
-        from timelike._util.hardware import cores
-        from timelike.reproduce.listing import as_text, listing
-        from timelike.reproduce.run import reproduce
-        from timelike.reproduce.task import Options
+        """Pass the options on to `paper.__main__.run`."""
+        root = str(repository())
+        if root not in sys.path:
+            sys.path.insert(0, root)
+        importlib.import_module("paper.__main__").run(**dataclasses.asdict(self))
 
-        options = Options(self.dims or None, self.seeds, self.quick, self.data_dir)
-        if self.what == "list":
-            groups = listing(options)
-            print_json(groups) if self.json else print(as_text(groups))
-            return
-        jobs = max(1, self.jobs or cores())
-        reports = reproduce(self.what, options, self.out, only=self.only, resume=self.resume, jobs=jobs)
-        if self.json:
-            print_json({name: report.rows for name, report in reports.items()})
-        else:
-            print("\n\n".join(report.markdown for report in reports.values()))
+
+def repository() -> Path:
+    """The checkout that this package lies in, or else the current folder."""
+    source = Path(__file__).resolve().parents[2]
+    roots = [source.parent] if source.name == "src" else []
+    for root in (*roots, Path.cwd()):
+        if (root / "paper" / "__main__.py").is_file() and (root / "paper" / "rows").is_dir():
+            return root
+    raise FileNotFoundError(
+        "the paper's tables come with the repository, not with the installed package; clone it and run "
+        "timelike reproduce there"
+    )

@@ -3,7 +3,7 @@
 `draw(embedding, graph)` picks the layout that suits the manifold, `save` writes a picture to a file, and
 `interactive` returns a plotly figure. Drawing functions return a matplotlib `Figure` or draw into the axes
 passed to them; none of them opens a window. Matplotlib and plotly are an optional extra, imported on first
-use. May import: _util, core, likelihoods, manifolds, graphs, evaluation, embedding, training.
+use. May import: _util, core, manifolds, graphs, evaluation, embedding, training.
 """
 
 from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves
@@ -21,7 +21,6 @@ from timelike.plot.landscapes import (
     polar_chart,
 )
 from timelike.plot.matrices import adjacency, sweep_table
-from timelike.plot.paper import disk_cone, tfd_heatmaps, wrapped_heatmaps
 from timelike.plot.plotly_pages import interactive, page
 from timelike.plot.style import COLOURS, COLUMN, PAGE, STYLE, panels, styled
 
@@ -37,7 +36,6 @@ __all__ = [
     "Landscape",
     "adjacency",
     "calibration_curve",
-    "disk_cone",
     "draw",
     "draw_landscape",
     "draw_light_cone",
@@ -53,7 +51,5 @@ __all__ = [
     "save",
     "styled",
     "sweep_table",
-    "tfd_heatmaps",
     "training_curves",
-    "wrapped_heatmaps",
 ]

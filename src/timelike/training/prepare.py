@@ -139,6 +139,16 @@ def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> Labelle
     return pairs
 
 
+def checked_start(start: np.ndarray, model: Model, shape: tuple[int, ...]) -> np.ndarray:
+    """Initial points of the model, in an array of this shape: one for each node, or for each run and node."""
+    points = np.asarray(start)
+    if points.shape[:-1] != shape:
+        wanted = " × ".join(map(str, shape))
+        raise ValueError(f"start has shape {points.shape}; it must hold {wanted} points")
+    model.manifold.check_points(points.reshape(-1, points.shape[-1]), "start")
+    return points
+
+
 def make_numbers(model: Model, config: Config) -> Numbers:
     """Settings as arrays: another value is not another compilation."""
     return jax.device_put(plain_numbers(model, config))

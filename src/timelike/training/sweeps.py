@@ -7,7 +7,7 @@ import functools
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from timelike._util.checks import positive_number
+from timelike._util.checks import positive_number, whole_number
 from timelike._util.hardware import cores
 from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
@@ -27,17 +27,19 @@ from timelike.engine.epoch import Data, Report, State, compiled, init_state, run
 from timelike.engine.epoch_plan import Numbers, Plan
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
+from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import MOST_NODES, DiGraph
 from timelike.training.checkpoint import Checkpointing, Saver, beside
 from timelike.training.cost_model import WORD, work_of
 from timelike.training.grid import one_run, runs_of
-from timelike.training.prepare import plain_numbers, prepare, settings_of
+from timelike.training.prepare import checked_start, digest, plain_numbers, prepare, settings_of
 from timelike.training.training_loop import (
     InterruptedTraining,
     diverged,
     make_embedding,
     stack_history,
+    started,
     unstack_history,
 )
 
@@ -77,22 +79,32 @@ def sweep(
     valid: LabelledPairs | None = None,
     test: LabelledPairs | None = None,
     listed: np.ndarray | None = None,
+    start: np.ndarray | None = None,
     keep_all: bool = False,
     memory: float = 2**31,
+    threads: int | None = None,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
+    on_epoch: Callable[[range, int, np.ndarray], None] | None = None,
 ) -> Sweep:
     """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
 
     Grid names are learning_rate, final_rate, anneal, init_scale, clip and every number inside the model:
     tau1, tau2, alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes,
-    its seed too; all name the same. `keep_all` keeps the embeddings of all runs, such as the members of an
-    `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
-    from; with several programs, a file for each.
+    its seed too; all name the same. `start` holds initial points for every run, (runs, nodes, coordinates),
+    instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, such as the members
+    of an `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
+    from; with several programs, a file for each. After every epoch of a program, `on_epoch` receives the rows
+    of its runs, the number of epochs done, and the points of these runs. On a CPU, the runs of a program are
+    divided among `threads` (default: one for each core), which may change the last digits.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, listed)
     settings = runs_of(model, config, {} if grid is None else grid, seeds)
+    if threads is not None:
+        whole_number("threads", threads, 1)
+    if start is not None:
+        start = checked_start(start, model, (len(settings), graph.num_nodes))
     room = positive_number("memory", memory, finite=False) / _bytes_per_run(graph, model, config)
     size = max(1, int(min(room, MOST_NODES // graph.num_nodes)))
     chunks = [settings[i : i + size] for i in range(0, len(settings), size)]
@@ -110,8 +122,15 @@ def sweep(
             lanes = [one_run(model, config, one) for one in chunk]
             numbers = [plain_numbers(*lane) for lane in lanes]
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
+            at = range(len(rows), len(rows) + len(chunk))
+            begin = None if start is None else start[at.start : at.stop]
+            if begin is not None:
+                about["start"] = digest(begin)
             saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
-            state, history = _run_chunk(plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar)
+            watch = None if on_epoch is None else partial(on_epoch, at)
+            state, history = _run_chunk(
+                plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar, threads, begin, watch
+            )
             found = _rows(config, chunk, state, history)
             scores = [merit(plan.select, row) for row in found]
             first = int(np.argmax(scores))
@@ -147,7 +166,16 @@ def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
 
 
 def _run_chunk(
-    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, epochs: int, saver: Saver, bar: Any
+    plan: Plan,
+    lanes: list[Numbers],
+    data: Data,
+    num_nodes: int,
+    epochs: int,
+    saver: Saver,
+    bar: Any,
+    threads: int | None = None,
+    begin: np.ndarray | None = None,
+    on_epoch: Callable[[int, np.ndarray], None] | None = None,
 ) -> tuple[State, dict[str, np.ndarray]]:
     """Train the runs of a chunk side by side until the last one is done.
 
@@ -155,13 +183,16 @@ def _run_chunk(
     cut into one part per core, each run by a thread of its own.
     """
     together = stack(lanes)
-    parts, history = _cut(together), []
+    cut = partial(_cut, count=threads or (cores() if jax.default_backend() == "cpu" else 1))
+    parts, history = cut(together), []
     start, epoch_of = programs(plan, num_nodes)
     stored = saver.load(jax.eval_shape(start, together), Report._fields)
     if stored is None:
         states = [start(numbers) for numbers in parts]
+        if begin is not None:
+            states = [started(state, some) for state, some in zip(states, cut(begin), strict=True)]
     else:
-        states, history = _cut(stored.state), unstack_history(stored.history)
+        states, history = cut(stored.state), unstack_history(stored.history)
         bar.update(len(history))
 
     double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
@@ -180,13 +211,18 @@ def _run_chunk(
     turn = 1
     with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
-            started = time.perf_counter()
+            began = time.perf_counter()
             turn = saver.before_due(len(history), min(turn, epochs - len(history)))
             results = list(pool.map(partial(advance, turn), parts, states))
             states = [state for state, _ in results]
             history += [_join(list(both), len(lanes)) for both in zip(*(r for _, r in results), strict=True)]
             bar.update(turn)
-            turn = max(1, int(turn * TURN / (time.perf_counter() - started)))
+            turn = max(1, int(turn * TURN / (time.perf_counter() - began)))
+            if on_epoch is not None:
+                turn = 1
+                on_epoch(
+                    len(history), _join([np.asarray(wide(state.points)) for state in states], len(lanes))
+                )
             if caught:
                 saver.save(whole(), stack_history(history))
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
@@ -198,21 +234,15 @@ def _run_chunk(
     return state, stack_history(history)
 
 
-def _cores() -> int:
-    if jax.default_backend() != "cpu":
-        return 1
-    return cores()
-
-
 def stack(trees: list[Any]) -> Any:
     """Runs side by side, on the device: every array with a leading axis."""
     return jax.device_put(jax.tree.map(lambda *xs: np.stack(xs), *trees))
 
 
-def _cut(together: Any) -> list[Any]:
-    """Runs side by side in equal parts, which are one compilation: one for each core; the last may repeat."""
+def _cut(together: Any, count: int) -> list[Any]:
+    """Runs side by side in `count` equal parts, which are one compilation; the last may repeat some."""
     lanes = len(jax.tree.leaves(together)[0])
-    size = -(-lanes // _cores())
+    size = -(-lanes // count)
     parts = [np.minimum(np.arange(i, i + size), lanes - 1) for i in range(0, lanes, size)]
     return [jax.tree.map(lambda x, part=part: jnp.array(np.asarray(x)[part]), together) for part in parts]
 

@@ -24,7 +24,14 @@ from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import AnyGraph, EdgeShards
 from timelike.training.checkpoint import Checkpointing, Saver
-from timelike.training.prepare import digest, edges_of, make_numbers, prepare, settings_of
+from timelike.training.prepare import (
+    checked_start,
+    digest,
+    edges_of,
+    make_numbers,
+    prepare,
+    settings_of,
+)
 from timelike.training.stream import Stream
 
 SELECTED_BY = {
@@ -85,7 +92,7 @@ def train(
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     if start is not None:
-        state = started(state, model, start)
+        state = started(state, checked_start(start, model, (graph.num_nodes,)))
     history: list[Report] = []
     settings = {} if checkpoint is None else settings_of(graph, model, config, plan, data, listed)
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": digest(start)})
@@ -132,12 +139,8 @@ def train(
     return finish()
 
 
-def started(state: State, model: Model, start: np.ndarray) -> State:
-    """The same state at other points."""
-    start = np.asarray(start)
-    model.manifold.check_points(start, "start")
-    if start.shape != state.points.shape:
-        raise ValueError(f"start has {len(start)} points; there are {len(state.points)} nodes")
+def started(state: State, start: np.ndarray) -> State:
+    """The same state at other points, of one run or of several side by side."""
     points, best = (narrow(jnp.array(start, state.best_score.dtype), state.points.dtype) for _ in range(2))
     return state._replace(points=points, best_points=best)
 

@@ -1,1 +1,0 @@
-"""Measurements behind the package's settings and tables."""

@@ -1,0 +1,199 @@
+"""The best recipes of our searches, on seeds and splits that no search used."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import timelike as tl
+from paper.groups import wordnet
+from paper.groups.cyclic import DATA
+from paper.groups.wordnet import Cell
+from paper.reports.tables import gathered, markdown, score
+from paper.table_rows import Row, load_rows
+from paper.tasks import Options, Report, Result, Task
+from paper.training import refit_with_validation
+from paper.training.refit_with_validation import Case
+
+ABOUT = "the best recipes of our searches, on fresh seeds and splits"
+
+#: The number of splits, or graphs, that --quick takes.
+QUICK = 2
+#: The rows to beat, found with as many settings.
+RIEMANNIAN = ("Euclidean", "Hyperboloid")
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    """A task for each cell of WordNet, and for each data set, model and dimension of link prediction."""
+    for row in load_rows("best"):
+        for dim in options.dims_of(row):
+            if row.dataset == "wordnet":
+                yield from _wordnet(row, dim, options)
+            else:
+                yield _link_prediction(row, dim, options)
+
+
+def _wordnet(row: Row, dim: int, options: Options) -> Iterator[Task]:
+    row = wordnet.shortened(row) if options.quick else row
+    for percent in row.more["percents"]:
+        cell = Cell(row, dim, percent, options.seeds_of(row), options.data_dir)
+        name, target = row.name, row.more["target"]
+        if "members" in row.more:
+            cell = dataclasses.replace(cell, members=tuple(_members(cell, options)))
+            name, target = f"{name}/d{dim}-{percent}", target[cell.case]
+        about = {**wordnet.describe(cell), "dataset": "wordnet", "target": target}
+        yield Task(name, about, functools.partial(wordnet.run, cell))
+
+
+def _members(cell: Cell, options: Options) -> Iterator[Cell]:
+    """The cells whose runs are the members of this one's ensembles, with seeds of their own."""
+    more = cell.row.more
+    wanted = [f"wordnet/{kind}-d{cell.dim}-{cell.percent}" for kind in more["members"]]
+    for row in load_rows("best"):
+        if row.name in wanted:
+            row = wordnet.shortened(row) if options.quick else row
+            row = dataclasses.replace(row, more={**row.more, "first_seed": more["first_seed"]})
+            yield dataclasses.replace(cell, row=row, seeds=cell.seeds * more["each"])
+
+
+def _link_prediction(row: Row, dim: int, options: Options) -> Task:
+    first, count = row.more["first_seed"], options.seeds_of(row)
+    splits = tuple(row.more["splits"])[: QUICK if options.quick else None]
+    case = Case(row, dim, splits, tuple(range(first, first + count)), options.data_dir)
+    run = functools.partial(refit_with_validation.run, case)
+    return Task(f"{row.name}/d{dim}", refit_with_validation.describe(case), run)
+
+
+def report(results: list[Result], folder: Path) -> Report:
+    """A table for WordNet and for every graph, and a comparison of spacetimes with Riemannian spaces."""
+    order = [row.name for row in load_rows("best")]
+    results = sorted(results, key=lambda r: (order.index(r.about["row"]), r.about["dim"]))
+    hierarchy = [r for r in results if r.about["dataset"] == "wordnet"]
+    parts = (
+        ["# Best recipes", "## WordNet nouns", _wordnet_table(hierarchy)] if hierarchy else ["# Best recipes"]
+    )
+    for dataset, title in DATA.items():
+        some = [r for r in results if r.about["dataset"] == dataset]
+        if some:
+            parts += [f"## {title.replace(', one graph', '')}", _graph_table(some), _together(some)]
+            for members in (False, True):
+                parts.append(_paired([r for r in some if ("members" in r.about) == members]))
+    return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
+
+
+def _wordnet_table(results: Sequence[Result]) -> str:
+    """One column for each dimension and share of the closure; the best published value and our target."""
+    cases = sorted({(r.about["dim"], r.about["percent"]) for r in results})
+    body = []
+    for title in dict.fromkeys(r.about["title"] for r in results):
+        line = {(r.about["dim"], r.about["percent"]): r for r in results if r.about["title"] == title}
+        body.append([title, *(_with_target(line.get(case), 2) for case in cases)])
+        if any("together" in r.found for r in line.values()):
+            body.append([f"{title}, ensemble of the seeds", *(_ensemble(line.get(case)) for case in cases)])
+    published = {(r.about["dim"], r.about["percent"]): r.about["published"] for r in results}
+    body.append(["best published", *(_number(published[case]) for case in cases)])
+    seeds = sorted({r.about["seeds"] for r in results})
+    return (
+        f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
+        "validation chooses the threshold and the score. An ensemble of the seeds has the mean of their "
+        "log-odds. Ensembles of both kinds have equally many members with the cone and with TFD; "
+        "each seed is another ensemble. In brackets: our target, in bold where it is reached.\n\n"
+        + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
+    )
+
+
+def _graph_table(results: Sequence[Result]) -> str:
+    dims = sorted({r.about["dim"] for r in results})
+    body = []
+    for title in dict.fromkeys(r.about["title"] for r in results):
+        line = {r.about["dim"]: r for r in results if r.about["title"] == title}
+        body.append([title, *(_with_target(line.get(d), 1) for d in dims)])
+    published = {r.about["dim"]: r.about["published"] for r in results if r.about["published"]}
+    body.append(["best published", *(_number(published.get(d)) for d in dims)])
+    what = "graphs" if results[0].about["dataset"] == "duplication-divergence" else "splits"
+    counts = sorted({len(r.about["splits"]) for r in results})
+    return (
+        f"Test AP in percent, median ± standard deviation over {' or '.join(map(str, counts))} {what}, each "
+        "the mean over seeds. In parentheses: the mean over all; in square brackets: our target.\n\n"
+        + markdown(["", *(f"d = {d}" for d in dims)], body)
+    )
+
+
+def _together(results: Sequence[Result]) -> str:
+    """The AP of the mean probability of the runs of a split, beside the mean AP of one run."""
+    several = [r for r in results if "together" in r.found]
+    if not several:
+        return ""
+    body = [
+        [
+            f"{r.about['title']}, d = {r.about['dim']}",
+            f"{r.found['mean']:.1f}",
+            f"{mean(r.found['together']):.1f}",
+        ]
+        for r in several
+    ]
+    return "The mean probability of all runs of a split:\n\n" + markdown(
+        ["", "mean AP of one run", f"AP of {len(several[0].about['seeds'])} runs"], body
+    )
+
+
+def _with_target(result: Result | None, digits: int) -> str:
+    if result is None:
+        return "–"
+    found, target = result.found, result.about["target"]
+    text = f"{found['median']:.{digits}f} ± {found['spread']:.{digits}f}"
+    if digits == 1:
+        text = f"{score(found)} ({found['mean']:.1f})"
+    if target is None or result.about["title"].startswith(RIEMANNIAN):
+        return text
+    return f"**{text}** [{target:g}]" if found["median"] >= target else f"{text} [{target:g}]"
+
+
+def _ensemble(result: Result | None) -> str:
+    """The F1 of the ensemble of all seeds."""
+    if result is None or "together" not in result.found:
+        return "–"
+    found, target = result.found["together"], result.about["target"]
+    return f"**{found:.2f}** [{target:g}]" if found >= target else f"{found:.2f} [{target:g}]"
+
+
+def _number(published: list[float] | None) -> str:
+    return f"{published[0]:.1f}" if published else "–"
+
+
+def _paired(results: Sequence[Result]) -> str:
+    """The best spacetime of each dimension, by validation, against Riemannian spaces, split by split."""
+    cells, rivals = [], [r for r in results if r.about["title"].startswith(RIEMANNIAN)]
+    for dim in sorted({r.about["dim"] for r in rivals}):
+        others = [r for r in results if r.about["dim"] == dim and r not in rivals]
+        best = max(others, key=lambda r: sum(r.found["valid"]) / len(r.found["valid"]), default=None)
+        for rival in (r for r in rivals if best and r.about["dim"] == dim):
+            assert best is not None
+            if len(best.found["scores"]) < 2 or best.about["splits"] != rival.about["splits"]:
+                continue
+            test = tl.evaluation.paired_test(best.found["scores"], rival.found["scores"])
+            text = (
+                f"{test.median_difference:+.1f} ({test.wins} of {test.seeds}, p = {test.permutation_p:.2g})"
+            )
+            cells.append((f"d = {dim}, {best.about['title']}", f"against {rival.about['title']}", text))
+    if not cells:
+        return ""
+    columns = dict.fromkeys(column for _, column, _ in cells)
+    text = "The gain of the spacetime that is best by validation, paired by split (exact sign-flip test):"
+    return f"{text}\n\n{gathered(columns, cells)}"
+
+
+def _flat(result: Result) -> dict[str, Any]:
+    about, found = result.about, result.found
+    return {
+        **{name: about[name] for name in ("dataset", "title", "dim")},
+        "percent": about.get("percent"),
+        **{name: found[name] for name in ("median", "spread")},
+        "target": about["target"],
+        "published": about["published"][0] if about["published"] else None,
+        "seconds": result.made["seconds"],
+    }

@@ -1,0 +1,138 @@
+"""The WordNet table: F1 of is-a prediction from a share of the closure, for all models of the paper."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import timelike as tl
+from paper.reports.tables import gathered, markdown, score
+from paper.table_rows import Row, load_rows
+from paper.tasks import Options, Report, Result, Task
+
+ABOUT = "is-a prediction in the nouns of WordNet from 0 to 50 % of the closure (the paper's WordNet table)"
+
+#: A cell counts as reproduced if its F1 is at most this many points below the published one.
+NEAR = 3.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One cell of the table: a row in one dimension with one share of the closure."""
+
+    row: Row
+    dim: int
+    percent: int
+    seeds: int
+    data_dir: str | None
+    #: Cells whose runs are the members of this cell's ensembles; empty if it trains runs of its own.
+    members: tuple[Cell, ...] = ()
+
+    @property
+    def case(self) -> str:
+        """The name of its column in the TOML files."""
+        return f"{self.dim}, {self.percent}%"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the row, overridden by those of its column."""
+        return {**self.row.settings, **self.row.more.get("cases", {}).get(self.case, {})}
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    """A task for every cell; --quick takes one share of the closure and few steps."""
+    for row in load_rows("wordnet"):
+        row = shortened(row) if options.quick else row
+        for dim in options.dims_of(row):
+            for percent in row.more["percents"]:
+                cell = Cell(row, dim, percent, options.seeds_of(row), options.data_dir)
+                yield Task(f"{row.name}/d{dim}-{percent}", describe(cell), functools.partial(run, cell))
+
+
+def shortened(row: Row) -> Row:
+    """The row with just enough steps to see that it runs."""
+    more = {**row.more, "percents": [10], "steps": min(row.more.get("steps", 0), 100)}
+    more |= {name: row.more[name][:1] for name in ("tries",) if name in more}
+    more |= {name: {**row.more[name], "steps": 50} for name in ("warm",) if name in more}
+    return dataclasses.replace(row, epochs=min(row.epochs, 2), more=more)
+
+
+def describe(cell: Cell) -> dict[str, Any]:
+    """What identifies a cell, as plain values."""
+    row = cell.row
+    kept = {name: value for name, value in row.more.items() if name not in ("cases", "percents")}
+    return {
+        **row.about("title", "epochs", "batch_size", "burn_in", "init_scale"),
+        "dim": cell.dim,
+        "percent": cell.percent,
+        "seeds": cell.seeds,
+        "settings": cell.settings,
+        "more": kept,
+        "published": row.published.get(cell.case),
+    }
+
+
+def run(cell: Cell) -> dict[str, Any]:
+    """Test F1 of every seed, with the settings and the threshold that validation chose."""
+    from paper.training.wordnet_cells import train_cell
+
+    return train_cell(cell, load_split(cell.percent, cell.data_dir))
+
+
+@functools.cache
+def load_split(percent: int, data_dir: str | None) -> tl.Split:
+    """The published split, with the non-edges of its files."""
+    return tl.datasets.wordnet_split(percent, data_dir)
+
+
+def report(results: list[Result], folder: Path) -> Report:
+    """A table with models as rows, dimensions and shares as columns, published values in brackets."""
+    order = [row.name for row in load_rows("wordnet")]
+    results = sorted(results, key=lambda r: (order.index(r.about["row"]), r.about["dim"], r.about["percent"]))
+    cases = sorted({(r.about["dim"], r.about["percent"]) for r in results})
+    body = []
+    for title in dict.fromkeys(r.about["title"] for r in results):
+        line = {(r.about["dim"], r.about["percent"]): r for r in results if r.about["title"] == title}
+        body.append([title, *(_cell(line.get(case)) for case in cases)])
+    seeds = sorted({r.about["seeds"] for r in results})
+    parts = [
+        "# WordNet nouns",
+        f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
+        "validation chooses threshold and settings, and the test is scored once. In brackets: published.",
+        markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body),
+        _targets(results),
+    ]
+    return Report("\n\n".join(parts), [_flat(r) for r in results])
+
+
+def _cell(result: Result | None) -> str:
+    if result is None:
+        return "–"
+    published = result.about["published"]
+    text = score(result.found)
+    return f"{text} [{published[0]:.1f}]" if published else text
+
+
+def _targets(results: Sequence[Result]) -> str:
+    compared = [r for r in results if r.about["published"]]
+    low = [r for r in compared if r.found["median"] < r.about["published"][0] - NEAR]
+    reached = f"{len(compared) - len(low)} of {len(compared)} cells are at most {NEAR:g} points below"
+    text = f"{reached} the published F1."
+    cells = ((r.about["title"], f"d = {r.about['dim']}", f"{r.about['percent']} %") for r in low)
+    dims = (f"d = {dim}" for dim in sorted({r.about["dim"] for r in low}))
+    return f"{text} The others, by share of the closure:\n\n{gathered(dims, cells)}" if low else text
+
+
+def _flat(result: Result) -> dict[str, Any]:
+    about, found = result.about, result.found
+    return {
+        **{name: about[name] for name in ("title", "dim", "percent", "seeds")},
+        **{name: found[name] for name in ("median", "spread")},
+        "published": about["published"][0] if about["published"] else None,
+        "settings": " ".join(f"{k}={v:g}" for k, v in found["settings"].items()),
+        "seconds": result.made["seconds"],
+        "cpu_seconds": result.made["cpu_seconds"],
+    }

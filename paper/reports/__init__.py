@@ -1,0 +1,1 @@
+"""Markdown tables and the figures of the paper."""

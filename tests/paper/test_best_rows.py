@@ -1,0 +1,98 @@
+"""The best recipes: rows that can be run again, and a report that says what was reached."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from timelike.reproduce import best, refit
+
+import timelike as tl
+from paper.runner.reproduction import load_results
+from paper.table_rows import load_rows
+from paper.tasks import Options
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of
+from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
+from timelike.likelihoods import LIKELIHOODS
+from timelike.manifolds import MANIFOLDS
+
+ROWS = load_rows("best")
+STORED = Path(__file__).parents[2] / "experiments" / "results" / "best.json"
+KNOWN = {*Config.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if "members" not in r.more], ids=lambda row: row.name)
+def test_rows_can_be_run(row):
+    cases = row.more.get("cases") or {str(row.dims[0]): {"settings": row.settings, **row.more}}
+    assert set(cases) == {str(d) for d in row.dims}
+    for dim, case in cases.items():
+        likelihood = LIKELIHOODS[case.get("likelihood", row.likelihood)]()
+        model = Model(MANIFOLDS[row.geometry](int(dim)), likelihood)
+        assert case["settings"] == "portfolio" or set(case["settings"]) <= {*numbers_of(model), *KNOWN}
+        assert Negatives(**case["negatives"]).total > 0
+    assert row.open["search"]
+    assert row.more["first_seed"] > 2000  # searches had lower ones
+
+
+def test_members_of_both_kinds_are_runs_of_the_rows_with_other_seeds():
+    names = {row.name: row for row in ROWS}
+    for task in best.tasks(Options()):
+        if "members" not in task.about.get("more", ()):
+            continue
+        (cell,) = task.run.args
+        assert [one.row.name.split("/")[1].split("-")[0] for one in cell.members] == ["cone", "tfd"]
+        for one in cell.members:
+            assert (one.dim, one.percent) == (cell.dim, cell.percent)
+            assert one.settings == names[one.row.name].settings
+            assert one.row.more["first_seed"] > names[one.row.name].more["first_seed"] + 10
+            assert one.seeds == cell.seeds * cell.row.more["each"]
+
+
+@pytest.mark.long
+def test_models_of_members_have_those_of_both_kinds():
+    from paper.training.wordnet_cells import train_cell
+
+    graph = tl.datasets.transitive_closure(tl.datasets.tree(branching=3, depth=4))
+    split = tl.split_edges(graph, 0.1, 0.1)
+    options = Options(quick=True, dims=(5,))
+    task = next(t for t in best.tasks(options) if "members" in t.about.get("more", ()))
+    (cell,) = task.run.args
+    small = tuple(
+        dataclasses.replace(one, row=dataclasses.replace(one.row, batch_size=64)) for one in cell.members
+    )
+    found = train_cell(dataclasses.replace(cell, members=small), split)
+    assert len(found["scores"]) == len(found["valid"]) == len(found["ranked_by"]) == 2
+    assert all(0 < score <= 100 for score in found["scores"])
+
+
+def test_every_model_of_a_graph_has_the_same_splits_and_targets():
+    for dataset in {row.dataset for row in ROWS} - {"wordnet"}:
+        same = [(row.more["splits"], row.more["targets"], row.dims) for row in ROWS if row.dataset == dataset]
+        assert len(same) % 5 == 0
+        assert all(one == same[0] for one in same)
+        assert len(same[0][0]) >= 5
+
+
+def test_stored_results_are_those_of_the_rows():
+    stored = {json.dumps(r.about, sort_keys=True) for r in load_results(STORED)}
+    assert stored == {json.dumps(t.about, sort_keys=True) for t in best.tasks(Options())}
+
+
+def test_the_report_compares_split_by_split(tmp_path):
+    results = [r for r in load_results(STORED) if r.about["dataset"] == "dream5:ecoli"]
+    text = best.report(results, tmp_path).markdown
+    assert text.count(" of 6, p = ") == 2 * 3
+    for r in results:
+        assert f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})" in text
+
+
+@pytest.mark.long
+def test_a_refit_scores_the_test_at_the_epoch_of_the_first_fit():
+    row = next(r for r in ROWS if r.name == "duplication-divergence/minkowski")
+    row = row.__class__(**{**row.__dict__, "epochs": 3, "burn_in": 0})
+    found = refit.run(refit.Case(row, 10, (17, 44), (1, 2), None))
+    assert len(found["scores"]) == 2
+    assert all(1 <= epoch <= 3 for epoch in found["epoch"])
+    assert all(0 < score < 100 for score in found["scores"] + found["together"] + found["without_valid"])

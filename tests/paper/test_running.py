@@ -1,0 +1,155 @@
+"""Tasks run once, resume after an interruption, and end in reports; the pages show what was found."""
+
+import json
+import re
+import subprocess
+import sys
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+
+import pytest
+
+from paper.__main__ import main as main_of_module
+from paper.groups import GROUPS, load_group
+from paper.groups.cyclic import degree_products
+from paper.reports.tables import choices
+from paper.runner.reproduction import load_results, reproduce
+from paper.tasks import Options
+from timelike.cli.main import main
+
+ROOT = Path(__file__).parents[2]
+ONE = ("duplication-divergence/minkowski", "d3-honest")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory) -> tuple[Path, list[str]]:
+    """One task of the cyclic tables, and what was said meanwhile."""
+    out, said = tmp_path_factory.mktemp("out"), []
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, say=said.append)
+    return out, said
+
+
+def test_a_report_has_the_scores_of_its_tasks(computed):
+    out, said = computed
+    [result] = load_results(out / "cyclic")
+    assert result.found["median"] > 40  # guessing: 20
+    assert f"**{result.found['median']:.1f} ± 0.0**" in (out / "cyclic.md").read_text()
+    assert load_results(out / "cyclic.json") == [result]
+    assert (out / "cyclic.csv").read_text().count("\n") == 2
+    assert len(said) == 1
+    assert re.search(r"Made \d{4}-\d\d-\d\d by `.*` on .* \(timelike", (out / "cyclic.md").read_text())
+
+
+def test_finished_tasks_are_not_run_again(computed):
+    out, said = computed
+    before = len(said)
+    with pytest.raises(ValueError, match=r"1 finished tasks; --resume"):
+        reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, say=said.append)
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, resume=True, say=said.append)
+    assert len(said) == before
+
+
+def test_another_setting_is_another_task(computed):
+    out, _ = computed
+    file = next((out / "cyclic").rglob("*.json"))
+    stored = json.loads(file.read_text())
+    stored["about"]["epochs"] += 1
+    file.write_text(json.dumps(stored))
+    said = []
+    reproduce("cyclic", Options(seeds=1, dims=(3,)), out, only=ONE, resume=True, say=said.append)
+    assert len(said) == 1
+
+
+@pytest.mark.long
+def test_processes_share_the_work(tmp_path):
+    said = []
+    reports = reproduce("figures", Options(), tmp_path, jobs=2, say=said.append)
+    assert len(said) == len(reports["figures"].rows) == len(list(tmp_path.glob("*.png"))) == 3
+
+
+@pytest.mark.slow
+def test_a_stopped_run_leaves_reports_and_goes_on(tmp_path):
+    arguments = ["cyclic", "--dims", "3", "--seeds", "1", "--jobs", "2", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "timelike.reproduce", *arguments, "--only", "duplication", "minkowski/"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert "1/4" in running.stderr.readline()
+        running.terminate()
+        assert "which are kept; --resume goes on" in running.stderr.read()
+    assert running.returncode == 130
+    assert (tmp_path / "cyclic.md").exists()
+    done = subprocess.run([*command[:3], *arguments, "--resume", *command[-3:]], check=False)
+    assert done.returncode == 0
+    assert len(load_results(tmp_path / "cyclic")) == 4
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_every_group_names_its_tasks_once(name):
+    group = load_group(name)
+    names = [task.name for task in group.tasks(Options())]
+    assert names
+    assert len(set(names)) == len(names)
+    assert group.ABOUT
+    json.dumps([task.about for task in group.tasks(Options(quick=True))])
+    ForkingPickler.dumps(list(group.tasks(Options())))  # to another process
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["cyclic", "--only", "wordnett"], "no task in these dimensions has wordnett in its name"),
+        (
+            ["cyclic", "--dims", "3", "7"],
+            "nothing to compute in d = 7 in cyclic; there is d = 3, 5, 10, 50, 100",
+        ),
+        (["figures", "--dims", "3"], "nothing to compute in d = 3 in figures; there are no dimensions"),
+        (["list", "--dims", "7"], "nothing to compute in d = 7 in any of these groups"),
+        (["cyclic", "--seeds", "0"], "--seeds is 0; it must be ≥ 1"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, words, capsys, tmp_path, monkeypatch):
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", *arguments, "--out", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert words in said
+    monkeypatch.setattr(sys, "argv", ["python -m timelike.reproduce", *arguments, "--out", str(tmp_path)])
+    with pytest.raises(SystemExit) as stop:
+        main_of_module()
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.partition(": ")[2] == said.partition(": ")[2]
+
+
+def test_the_module_lists_what_the_command_lists(monkeypatch, capsys):
+    main(["reproduce", "list", "--json"])
+    said = capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["timelike.reproduce", "list", "--json"])
+    main_of_module()
+    assert capsys.readouterr().out == said
+
+
+def test_pages_are_in_step_with_the_stored_results():
+    command = [sys.executable, "-m", "experiments.page", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_chose_is_told_and_the_degree_product_is_not_left_out(tmp_path):
+    """Under the honest protocol test scores choose nothing, so none is shown beside a choice."""
+    results = load_results(ROOT / "experiments" / "results" / "cyclic.json")
+    honest = [r for r in results if r.about.get("protocol") == "honest" and r.about["negatives"] == "listed"]
+    for result in honest:
+        [words] = choices([result]).splitlines()[2:]
+        assert f"| {result.found['training_negatives']}, " in words
+        assert " / " not in words
+    text = load_group("cyclic").report(results, tmp_path).markdown
+    degrees = degree_products(results)["dream5:in-silico", "listed"]
+    low = [
+        r.about["dim"]
+        for r in results
+        if r.about["title"] == "Anti-de Sitter + TFD"
+        and r.about["dataset"] == "dream5:in-silico"
+        and r.about["published"]
+        and r.found["median"] <= degrees
+    ]
+    named = ", ".join(map(str, sorted(low)))
+    assert f"| Anti-de Sitter + TFD | {named} |" in text.partition("Not above the degree product, d =")[2]
