@@ -46,16 +46,16 @@ docs: $(VENV)/.docs  ## build docs/_build/html; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 
 figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
-	$(BIN)/python docs/figures.py
+	PYTHONPATH=. $(BIN)/python docs/figures.py
 
 bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/results
 	$(BIN)/python -m benchmarks
 
-reproduce: $(VENV)/.plot  ## every table and figure of the paper in small (few seeds, d = 3 and 10), into reproduced/
-	$(BIN)/timelike reproduce all --quick --resume --out reproduced
+reproduce: $(VENV)/.plot  ## compute every table and figure of the paper with few seeds, d = 3 and 10, into reproduced/
+	$(BIN)/python -m paper all --quick --resume --out reproduced
 
-results: $(VENV)/.docs  ## write README and docs/results.md anew from experiments/results
-	$(BIN)/python -m experiments.page
+results: $(VENV)/.docs  ## write the results in paper/results into README and docs
+	$(BIN)/python -m paper.pages
 
 sbom: $(VENV)/.supply  ## the bill of materials: what is installed, with versions, as sbom.json (CycloneDX)
 	$(BIN)/cyclonedx-py environment --output-reproducible --of JSON -o sbom.json $(BIN)/python

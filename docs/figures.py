@@ -12,7 +12,7 @@ import screenshots
 from PIL import Image
 
 import timelike as tl
-from timelike import plot
+from paper.reports import likelihood_figures
 from timelike.plot.drawn_nodes import select
 from timelike.plot.scenes import rolled
 
@@ -20,9 +20,9 @@ HERE = Path(__file__).parent
 #: Pictures of more bytes than this are stored with 256 colours.
 MOST = 200_000
 FIGURES = {
-    "tfd-heatmaps": plot.tfd_heatmaps,
-    "wrapped-heatmaps": plot.wrapped_heatmaps,
-    "disk-cone": plot.disk_cone,
+    "tfd-heatmaps": likelihood_figures.tfd_heatmaps,
+    "wrapped-heatmaps": likelihood_figures.wrapped_heatmaps,
+    "disk-cone": likelihood_figures.disk_cone,
 }
 
 

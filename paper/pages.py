@@ -89,7 +89,7 @@ def cpu(name: str) -> str:
     ]
     machine = found["machine"]
     made = f"Made {found['date'][:10]} by `{found['command']}` on {machine['cores']} cores ({machine['cpu']})"
-    return f"{markdown(['', 'measured', 'wanted'], body)}\n\n{made}.\n"
+    return f"{markdown(['', 'measured', 'target'], body)}\n\n{made}.\n"
 
 
 def h200() -> str:
@@ -114,7 +114,7 @@ def h200_big() -> str:
     body = [[line["work"], f"{_short(line['value'])} {line['unit']}", line["target"]] for line in lines]
     commands = "; ".join(f"`{command}`" for command in dict.fromkeys(line["command"] for line in lines))
     made = f"Made {found['date']} on {found['machine']} by {commands}"
-    return f"{markdown(['', 'measured', 'wanted'], body)}\n\n{made}.\n"
+    return f"{markdown(['', 'measured', 'target'], body)}\n\n{made}.\n"
 
 
 def _short(value: Any) -> str:

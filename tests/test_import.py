@@ -43,7 +43,7 @@ def test_the_library_does_not_need_its_commands():
 
 def test_what_scripts_import_is_there():
     root = Path(__file__).parents[1]
-    folders = ("benchmarks", "docs", "examples", "experiments")
+    folders = ("benchmarks", "docs", "examples")
     for file in (file for folder in folders for file in (root / folder).glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "timelike":

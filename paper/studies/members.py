@@ -121,8 +121,8 @@ def _lower_half(probability: np.ndarray, spread: np.ndarray, groups: int = 20) -
 def table() -> str:
     """The stored results, as Markdown."""
     found = json.loads(RESULTS.read_text(encoding="utf-8"))
-    head = ["data", "splits", "AP", "NLL", "ECE", "wrong, by third of the spread"]
-    head += ["wrong at equal probability, lower and higher spread"]
+    head = ["data", "splits", "AP", "NLL", "ECE", "errors, by third of the spread"]
+    head += ["errors at equal probability, lower / higher spread"]
     body = []
     for row in found:
         sides = [
@@ -144,10 +144,10 @@ def table() -> str:
         for x in SCORES
     }
     splits = sum(len(row["about"]["splits"]) for row in found)
-    said = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
+    wins = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
     made = found[0]["made"]
     how = f"Made {made['date'][:10]} by `{made['command']}` on {made['device']}."
-    words = f"One member alone (the mean of the {MEMBERS}) → all together. Better of {splits} splits: {said}."
+    words = f"One member (mean of {MEMBERS}) → the ensemble. Of {splits} splits, it improves {wins}."
     return f"{markdown(head, body)}\n\n{words} {how}\n"
 
 

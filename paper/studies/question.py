@@ -23,7 +23,9 @@ from paper.tasks import Result, Task
 GRAPHS = ("dream5:in-silico", "dream5:ecoli", "dream5:yeast", "wordnet:mammals")
 #: The search for the defaults used other splits.
 SPLITS = (10, 11, 12)
+#: Kind of negatives, as stored → settings of the estimator, and heading.
 ASKED = {"what suits the graph": None, "any two nodes": "general"}
+HEADINGS = {"what suits the graph": "suited", "any two nodes": "uniform"}
 
 
 def tasks(data_dir: str | None) -> Iterator[Task]:
@@ -63,12 +65,12 @@ def report(results: list[Result]) -> str:
     body = []
     for name, turned in order:
         mine = cells[name, turned]
-        row = [name + (", turned round" if turned else ""), mine[next(iter(ASKED))][0].found["protocol"]]
+        row = [name + (", reversed" if turned else ""), mine[next(iter(ASKED))][0].found["protocol"]]
         for what, asked in itertools.product(("hits", "direction"), ASKED):
             row.append(f"{100 * median(r.found[what] for r in mine[asked]):.1f}")
         body.append(row)
-    head = ["graph", "what suits it", *(f"hidden edges found (%), {asked}" for asked in ASKED)]
-    return markdown([*head, *(f"right way round (%), {asked}" for asked in ASKED)], body)
+    head = ["graph", "suited negatives", *(f"held-out edges found (%), {HEADINGS[asked]}" for asked in ASKED)]
+    return markdown([*head, *(f"correct direction (%), {HEADINGS[asked]}" for asked in ASKED)], body)
 
 
 if __name__ == "__main__":

@@ -5,21 +5,23 @@ import json
 from pathlib import Path
 
 import pytest
-from timelike.reproduce import best, refit
 
 import timelike as tl
+from paper.groups import best
 from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options
+from paper.training import refit_with_validation
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
+from timelike.estimator.portfolio import portfolio
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 
 ROWS = load_rows("best")
-STORED = Path(__file__).parents[2] / "experiments" / "results" / "best.json"
+STORED = Path(__file__).parents[2] / "paper" / "results" / "best.json"
 KNOWN = {*Config.__dataclass_fields__}
 
 
@@ -67,6 +69,12 @@ def test_models_of_members_have_those_of_both_kinds():
     assert all(0 < score <= 100 for score in found["scores"])
 
 
+def test_the_portfolio_is_the_one_that_fit_compares():
+    for row in ROWS:
+        if any(case["settings"] == "portfolio" for case in row.more.get("cases", {}).values()):
+            assert refit_with_validation.portfolio(row.geometry) == portfolio(row.geometry)
+
+
 def test_every_model_of_a_graph_has_the_same_splits_and_targets():
     for dataset in {row.dataset for row in ROWS} - {"wordnet"}:
         same = [(row.more["splits"], row.more["targets"], row.dims) for row in ROWS if row.dataset == dataset]
@@ -92,7 +100,7 @@ def test_the_report_compares_split_by_split(tmp_path):
 def test_a_refit_scores_the_test_at_the_epoch_of_the_first_fit():
     row = next(r for r in ROWS if r.name == "duplication-divergence/minkowski")
     row = row.__class__(**{**row.__dict__, "epochs": 3, "burn_in": 0})
-    found = refit.run(refit.Case(row, 10, (17, 44), (1, 2), None))
+    found = refit_with_validation.run(refit_with_validation.Case(row, 10, (17, 44), (1, 2), None))
     assert len(found["scores"]) == 2
     assert all(1 <= epoch <= 3 for epoch in found["epoch"])
     assert all(0 < score < 100 for score in found["scores"] + found["together"] + found["without_valid"])

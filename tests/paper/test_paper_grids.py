@@ -5,8 +5,8 @@ import itertools
 from pathlib import Path
 
 import pytest
-from timelike.reproduce import grid
 
+from paper.groups import grid
 from paper.table_rows import load_rows, product
 from paper.tasks import Options, Result
 from paper.training.link_prediction import Case
