@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +19,8 @@ if TYPE_CHECKING:
 #: Settings are compared after this share of the steps, with a seed that no result uses.
 TRIAL, TRIAL_SEED = 0.25, 1000
 
-#: How a model starts from a Poincaré embedding, whose points are drawn to the centre as in Ganea et al.
-WARM: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "entailment-cones": lambda points: rescaled(points, 0.7),
-    "spherical-disk": lambda points: spherical_disks(rescaled(points, 0.7)),
-}
+#: Norms of a Poincaré embedding in the ball are scaled by this for a warm start, as in Ganea et al.
+SHRINK = 0.7
 
 
 def train_cell(cell: Cell, split: tl.Split) -> dict[str, Any]:
@@ -138,21 +134,7 @@ def warm_start(cell: Cell, split: tl.Split) -> np.ndarray | None:
     model, config = MODELS["poincare-embedding"](cell.dim), make_config(warm, split, cell.percent, 1.0)
     runs = [{**warm["settings"], "seed": seed} for seed in range(cell.seeds)]
     found = train_runs(split.train, model, config, runs)
-    return np.stack([WARM[cell.row.geometry](run.points) for run in found])
-
-
-def spherical_disks(points: np.ndarray, aperture: float = 0.1) -> np.ndarray:
-    """Spherical disks where the entailment cones of a Poincaré embedding end at infinity.
-
-    The cone of a point with norm n in the ball is that of half-opening r = arcsin(½(n + 1/n) sin θ) − θ,
-    θ = arctan 2K, seen from the centre; K = `aperture`.
-    """
-    table = np.asarray(points, np.float64)
-    length = np.maximum(np.linalg.norm(table[:, 1:], axis=1), 1e-9)
-    norm, angle = length / (1 + table[:, 0]), np.arctan(2 * aperture)
-    radius = np.arcsin(np.minimum((norm + 1 / norm) / 2 * np.sin(angle), 1)) - angle
-    disks = np.concatenate([-radius[:, None], table[:, 1:] / length[:, None]], axis=1)
-    return disks.astype(points.dtype)
+    return np.stack([rescaled(run.points, SHRINK) for run in found])
 
 
 def best_f1(run: tl.Embedding, pairs: tl.LabelledPairs) -> tuple[float, float]:

@@ -36,8 +36,8 @@ MODELS = {
 KEPT = ("loss", "gradient_norm", "saturated", "off_surface", "rejected", "left_out", "valid_ap", "test_ap")
 
 
-def learn(model=MODELS["minkowski"], **changes):
-    return train(GRAPH, model, dataclasses.replace(SHORT, **changes), valid=VALID, test=TEST)
+def learn(model=MODELS["minkowski"], start=None, **changes):
+    return train(GRAPH, model, dataclasses.replace(SHORT, **changes), valid=VALID, test=TEST, start=start)
 
 
 def test_a_run_compiles_a_handful_of_programs_and_another_run_none(x64):
@@ -181,6 +181,38 @@ def test_a_lane_has_the_bits_of_its_seed_alone():
         np.testing.assert_array_equal(kept.points, run.points)
         np.testing.assert_allclose(row["loss"], run.history["loss"][run.info["best_epoch"] - 1], rtol=1e-6)
     assert rows[0]["loss"] != rows[1]["loss"]
+
+
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_a_sweep_passes_on_the_points_of_every_epoch(monkeypatch, chunks):
+    monkeypatch.setattr(sweeps, "_bytes_per_run", lambda *_: 100)
+    seen, memory = {}, 200 / chunks
+
+    def keep(rows, done, points):
+        seen.update({(row, done): one for row, one in zip(rows, points, strict=True)})
+
+    runs = {"grid": None, "seeds": [3, 8], "keep_all": True}
+    found = swept("minkowski", threads=1, memory=memory, on_epoch=keep, **runs)
+    assert sorted(seen) == list(itertools.product(range(2), range(1, SHORT.epochs + 1)))
+    for row, run in enumerate(found.runs):
+        np.testing.assert_array_equal(seen[row, run.info["best_epoch"]], run.points)
+
+
+def test_a_sweep_starts_from_points_that_it_is_given():
+    start = np.stack([learn(seed=seed).points for seed in (1, 2)])
+    found = swept("minkowski", threads=1, grid=None, seeds=[3, 8], start=start, keep_all=True)
+    for run, points, seed in zip(found.runs, start, (3, 8), strict=True):
+        alone = learn(seed=seed, start=points)
+        np.testing.assert_array_equal(run.points, alone.points)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"start": np.zeros((1, 3, 2))}, r"start.*\(1, 3, 2\).*4 ×"), ({"threads": 0}, "threads is 0")],
+)
+def test_what_a_sweep_starts_from_is_checked(options, said):
+    with pytest.raises(ValueError, match=said):
+        swept("minkowski", **options)
 
 
 def test_a_lane_that_diverges_leaves_the_others_alone(x64):
