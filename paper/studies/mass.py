@@ -57,12 +57,12 @@ KINDS: dict[str, tuple[int, tuple[float, ...], tuple[int, ...]]] = {
 
 @struct
 class WithRadii(Likelihood):
-    """The triple Fermi-Dirac function of (s² − w(aₚ + b_q), Δt).
+    """σ(logit F), where F is the wrapped triple Fermi-Dirac function of (s² − w(aₚ + b_q), Δt).
 
     The last two coordinates of a point in flat space are a and b. `rolled`: time is a circle.
     """
 
-    decays_in_time: ClassVar[bool] = True
+    decays_in_time: ClassVar[bool] = False
 
     rolled: int = static()
     tau1: Any = number(default=0.15, domain=POSITIVE)
@@ -73,17 +73,22 @@ class WithRadii(Likelihood):
     circumference: Any = number(default=10.0, domain=POSITIVE)
 
     def separation(self, manifold: Manifold, p: jax.Array, q: jax.Array) -> Separation:
-        """The separation without radii, with the interval moved by them."""
+        """logit F in place of the interval; the time is 0."""
         d = manifold.dim - 2
         base = Flat(1, d - 1)
         space = Cylinder(base, self.circumference) if self.rolled else base
         found = space.separation(p[:d], q[:d])
-        return found._replace(interval=found.interval - self.weight * (p[d] + q[d + 1]))
+        moved = found._replace(interval=found.interval - self.weight * (p[d] + q[d + 1]))
+        numbers = {name: getattr(self, name) for name in ("tau1", "tau2", "alpha", "r")}
+        log_prob, log_prob_not = Model(space, with_numbers(TripleFermiDirac(), numbers)).from_separation(
+            moved
+        )
+        odds = (log_prob - log_prob_not)[None]
+        return Separation(odds, 0 * odds)
 
     def log_probs(self, separation: Separation) -> tuple[jax.Array, jax.Array]:
         """log F and log(1 − F)."""
-        numbers = {name: getattr(self, name) for name in ("tau1", "tau2", "alpha", "r")}
-        return with_numbers(TripleFermiDirac(), numbers).log_probs(separation)
+        return jax.nn.log_sigmoid(separation.interval), jax.nn.log_sigmoid(-separation.interval)
 
 
 def compare(data: str, seed: int, geometry: str) -> dict[str, Any]:

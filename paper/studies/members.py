@@ -22,7 +22,6 @@ from paper.reports.tables import markdown
 from paper.runner.task_results import device, now, versions
 from paper.studies.claims import unclaimed
 from paper.training.link_prediction import load_split
-from paper.training.parallel_runs import train_runs
 
 DIM, MEMBERS, BINS = 10, 5, 10
 #: Data set → seeds of splits or graphs. Validation on other splits chose the mean of log-odds.
@@ -64,8 +63,10 @@ def trained_again(ensemble: tl.Embedding, graph: tl.DiGraph) -> tl.Embedding:
     members = ensemble.info["members"]
     last = int(np.median([member["best_epoch"] for member in members]))
     config = tl.Config.from_dict({**ensemble.info["config"], "learn": ()}).ended_at(last)
-    runs = train_runs(graph, ensemble.model, config, [{"seed": member["seed"]} for member in members])
-    again = tl.ensemble(runs)
+    seeds = [member["seed"] for member in members]
+    again = tl.ensemble(
+        tl.sweep(graph, ensemble.model, config, seeds=seeds, keep_all=True, progress=False).runs
+    )
     return dataclasses.replace(ensemble, model=again.model, points=again.points, others=again.others)
 
 
