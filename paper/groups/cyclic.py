@@ -134,7 +134,7 @@ def _targets(runs: Sequence[Result], degrees: Mapping[tuple[str, str], float]) -
         f"- {total - len(beaten)} of {total} beat both Riemannian rows.",
         f"- {total - len(cheap)} of {total} beat the degree product, which needs no training.",
     ]
-    for kind in ("uniform", "target"):
+    for kind in ("uniform", "same_source"):
         same = [[r for r in (trained_with(kind, r) for r in table) if r] for table in tables]
         count = sum(not is_riemannian(r) for table in same for r in table)
         above = count - sum(len(below_riemannian(table)) for table in same)

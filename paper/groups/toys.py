@@ -44,7 +44,7 @@ def run(row: Row, seeds: int) -> dict[str, Any]:
         "negatives": tl.Negatives(listed=max(1, round(len(non_edges) / graph.num_edges))),
     }
     runs = [
-        tl.train(graph, model, tl.Config(**config, seed=s), non_edges=non_edges, progress=False)
+        tl.train(graph, model, tl.Config(**config, seed=s), listed=non_edges, progress=False)
         for s in range(seeds)
     ]
     probs = [run.prob(sources, targets) for run in runs]

@@ -51,7 +51,7 @@ def measure(graph: str, turned: bool, asked: str, split: int, data_dir: str | No
         "direction": tl.evaluate(found.embedding_, parts).direction_accuracy,
         "geometry": found.geometry_,
         "best_epoch": info["best_epoch"],
-        "protocol": info["protocol"],
+        "protocol": info["valid_negatives"],
     }
 
 

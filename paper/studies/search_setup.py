@@ -5,7 +5,7 @@ from __future__ import annotations
 import timelike as tl
 
 #: Training negatives for each protocol. Few nodes are regulators, so a non-edge of one counts three times.
-NEGATIVES = {"uniform": {"uniform": 4}, "listed": {"inner": 4, "weights": {"inner": 3.0}}}
+NEGATIVES = {"uniform": {"uniform": 4}, "listed": {"active_source": 4, "weights": {"active_source": 3.0}}}
 
 
 def search_config(graph: tl.DiGraph, protocol: str) -> tl.Config:

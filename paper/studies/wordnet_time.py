@@ -33,8 +33,8 @@ SHORT: dict[str, Any] = {
     "steps": 12_000,
     "learning_rate": 0.0367,
     "negatives": {
-        **{"target": 1, "source": 1, "hub_source": 2, "inner": 1},
-        "weights": {"target": 2.0, "source": 2.0, "hub_source": 2.5, "inner": 5.0},
+        **{"same_source": 1, "same_target": 1, "popular_same_target": 2, "active_source": 1},
+        "weights": {"same_source": 2.0, "same_target": 2.0, "popular_same_target": 2.5, "active_source": 5.0},
     },
 }
 

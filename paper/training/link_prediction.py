@@ -183,4 +183,4 @@ def load_split(
         return tl.split_edges(tl.datasets.duplication_divergence(seed), valid, TEST, ratio=RATIO)
     data = tl.datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
     listed = data.non_edges if negatives == "listed" else None
-    return tl.split_edges(data.graph, valid, TEST, seed, ratio=RATIO, protocol=negatives, non_edges=listed)
+    return tl.split_edges(data.graph, valid, TEST, seed, ratio=RATIO, negatives=negatives, listed=listed)

@@ -1,9 +1,9 @@
 """A portfolio of settings for each geometry, good for different graphs; a fit tries them by validation.
 
-They come from a search in two rounds (`python -m paper.studies.portfolio`): 256 settings per geometry, drawn at
-random and then around the better ones, on three splits of every DREAM5 network (listed and uniform negatives)
-and on six duplication-divergence graphs, d = 10. Together these few have the highest validation AP, the best
-single one first. No test edge was used.
+They come from a search in two rounds (`python -m paper.studies.portfolio`): 256 settings per geometry, drawn
+at random and then around the better ones, on three splits of every DREAM5 network (listed and uniform
+negatives) and on six duplication-divergence graphs, d = 10. Together these few have the highest validation
+AP, the best single one first. No test edge was used.
 """
 
 from __future__ import annotations
