@@ -64,10 +64,10 @@ def report(results: list[Result]) -> str:
     order = sorted(cells, key=lambda key: (key[1], GRAPHS.index(key[0])))
     body = []
     for name, turned in order:
-        mine = cells[name, turned]
-        row = [name + (", reversed" if turned else ""), mine[next(iter(ASKED))][0].found["protocol"]]
+        by_kind = cells[name, turned]
+        row = [name + (", reversed" if turned else ""), by_kind[next(iter(ASKED))][0].found["protocol"]]
         for what, asked in itertools.product(("hits", "direction"), ASKED):
-            row.append(f"{100 * median(r.found[what] for r in mine[asked]):.1f}")
+            row.append(f"{100 * median(r.found[what] for r in by_kind[asked]):.1f}")
         body.append(row)
     head = ["graph", "suited negatives", *(f"held-out edges found (%), {HEADINGS[asked]}" for asked in ASKED)]
     return markdown([*head, *(f"correct direction (%), {HEADINGS[asked]}" for asked in ASKED)], body)
