@@ -160,7 +160,7 @@ def test_a_table_of_rows_from_nothing(tmp_path):
     with pyarrow.parquet.ParquetWriter(path, table.schema, compression="zstd") as writer:
         for _ in range(6):
             writer.write_table(table)
-    with pytest.raises(ValueError, match=r"edges.parquet: .* 25,165,824 rows in [\d,]+ bytes are more than"):
+    with pytest.raises(ValueError, match=r"edges.parquet: .* 25,165,824 rows .* [\d,]+ bytes"):
         tl.read(path)
 
 

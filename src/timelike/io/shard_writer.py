@@ -1,7 +1,7 @@
-"""From a file, or a graph, to the parts of `EdgeShards`: edges go to the part that their hash says.
+"""Write the parts of `EdgeShards` from a file or a graph; a hash assigns each edge to a part.
 
-Pieces of the file are numbered and appended to a file for each part. Then, part by part, nodes get their
-final numbers, those that `timelike.read` would give, and edges are sorted; repeated ones meet in their part.
+Batches of the file are numbered and appended to one temporary file per part. Then, part by part, nodes get
+the final numbers that `timelike.read` would give, and edges are sorted; repetitions share a part and merge.
 """
 
 from __future__ import annotations
@@ -19,32 +19,27 @@ from timelike.graphs.edge_sorting import sorted_unique
 from timelike.io import parquet
 from timelike.io.byte_streams import File
 from timelike.io.edge_shards import MOST_HELD_OUT, write_parts
-from timelike.io.formats import allowed, find
+from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
-from timelike.io.pair_files import COLLECT
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: A line of an edge list has about so many bytes, or more.
+#: Estimated bytes per line of an edge list, at least.
 BYTES_PER_LINE = 12
 
 
 class _Spilling(Builder):
-    """Numbers nodes as they come and appends edges to the files of their parts."""
+    """Numbers nodes on arrival and appends edges to the files of their parts."""
 
     def __init__(self, source: str, folder: Path, parts: int, skip_bad_rows: bool):
         super().__init__(source, skip_bad_rows=skip_bad_rows)
         self._files = [folder / f"{i}.edges" for i in range(parts)]
+        for file in self._files:
+            file.touch()
 
-    def add(
-        self,
-        sources: pl.Series,
-        targets: pl.Series,
-        weights: np.ndarray | None = None,
-        times: np.ndarray | None = None,
-    ) -> None:
-        """Edges between names; weights and times are not looked at."""
+    def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
+        """Add edges between names; ignore weights and times."""
         import polars as pl
 
         if sources.dtype != pl.String:
@@ -53,7 +48,7 @@ class _Spilling(Builder):
             self._start_numbering(sources.dtype)
         self.rows += len(sources)
         s, t = self._numbering.number([sources, targets])  # type: ignore[union-attr]
-        s, t, *_ = self._kept(s, t, None, None)
+        s, t = self._kept(s, t, None, None)[:2]
         part = part_of(s, t, len(self._files))
         order = np.argsort(part, kind="stable")
         pairs = np.stack([s, t], axis=1)[order]
@@ -63,14 +58,12 @@ class _Spilling(Builder):
                 out.write(pairs[start:stop].tobytes())
 
     def parts(self, rank: np.ndarray | None) -> Iterator[np.ndarray]:
-        """Sources and targets of each part in order, once each; its file is removed."""
+        """Yield the sorted, unique edges of each part and remove its file."""
         for file in self._files:
-            pairs = (
-                np.fromfile(file, np.int32).reshape(-1, 2) if file.exists() else np.zeros((0, 2), np.int32)
-            )
+            pairs = np.fromfile(file, np.int32).reshape(-1, 2)
             s, t = pairs.T if rank is None else rank[pairs].T
             yield np.stack(sorted_unique(s, t))
-            file.unlink(missing_ok=True)
+            file.unlink()
 
 
 def shard_file(
@@ -83,27 +76,25 @@ def shard_file(
     skip_bad_rows: bool = False,
     **options: Any,
 ) -> None:
-    """Fill a folder with the parts of a file."""
+    """Write the parts of a file to a folder."""
     whole_number("per_part", per_part, 1)
     with File(Path(source)) as file:
-        kind = find(file, format).name
-        if kind not in COLLECT:
-            raise ValueError(f"{source}: this is {kind}; edges to stream come as {', '.join(COLLECT)}")
-        allowed(COLLECT[kind], options, f"{source} ({kind})")
-        rows = parquet.rows(file) if kind == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
+        form = find_rows(file, options, format)
+        rows = (
+            parquet.row_count(file) if form.name == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
+        )
         builder = _Spilling(source, folder, max(1, -(-rows // per_part)), skip_bad_rows)
-        COLLECT[kind](file, builder, **options)
+        form.collect(file, builder, **options)
     if not builder.rows:
         raise ValueError(f"{source}: there are no edges in it")
     names, rank, nodes = builder.final_names()
     drawn: list[np.ndarray] = []
-    write_parts(
-        folder, _held_back(builder.parts(rank), builder.rows, hold_out, seed, drawn), nodes, names, drawn
-    )
+    kept = _held_back(builder.parts(rank), builder.rows, hold_out, seed, drawn)
+    write_parts(folder, kept, nodes, names, drawn)
 
 
 def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: float, seed: int) -> None:
-    """Fill a folder with the parts of a graph; if it is one part, its edges are in the graph's order."""
+    """Write the parts of a graph to a folder; a single part keeps the graph's edge order."""
     parts = -(-graph.num_edges // whole_number("per_part", per_part, 1))
     part = part_of(graph.sources, graph.targets, parts)
     edges = np.stack([graph.sources, graph.targets])
@@ -114,7 +105,7 @@ def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: float, se
 
 
 def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
-    """The part of each edge, by a hash of its ends."""
+    """Return the part of each edge, a hash of its ends."""
     s, t = (ends.astype(np.uint32) for ends in (sources, targets))
     mixed = (s * np.uint32(0x9E3779B1) + t) * np.uint32(0x85EBCA77)
     mixed ^= mixed >> np.uint32(15)
@@ -124,7 +115,7 @@ def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
 def _held_back(
     parts: Iterator[np.ndarray], edges: int, hold_out: float, seed: int, drawn: list[np.ndarray]
 ) -> Iterator[np.ndarray]:
-    """The parts without this share of so many edges, which are drawn and go to `drawn`."""
+    """Yield the parts without a random share `hold_out` of all edges, which is appended to `drawn`."""
     wanted = min(share("hold_out", hold_out), MOST_HELD_OUT / edges)
     for number, part in enumerate(parts):
         if not wanted:
