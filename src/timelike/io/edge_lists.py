@@ -85,11 +85,11 @@ def add_block(
         first, at = first + 1, block.find(b"\n", at) + 1
     block = block[at:]
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
-    times = None if table is None or layout.time is None else builder.clock.of_texts(table["time"])
-    if table is None or (layout.time is not None and times is None):
+    times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
+    if table is None or (layout.places.time is not None and times is None):
         _careful(builder, first, block, layout, comments)
     else:
-        weights = None if layout.weight is None else table["weight"].to_numpy()
+        weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
 
 
@@ -113,12 +113,11 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
         return None
     if any(table.select(pl.nth(0).str.starts_with(start).any()).item() for start in comments):
         return None
-    used = {"source": layout.source, "target": layout.target, "weight": layout.weight, "time": layout.time}
-    picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
-    table = table.select(picked)
+    used = {name: i for name, i in layout.places._asdict().items() if i is not None}
+    table = table.select(pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items())
     if any(table[end].null_count() or (table[end] == "").any() for end in ("source", "target")):
         return None
-    if layout.weight is None:
+    if layout.places.weight is None:
         return table
     table = table.with_columns(pl.col("weight").cast(pl.Float64, strict=False))
     return None if table["weight"].null_count() else table
@@ -142,8 +141,8 @@ def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comment
         builder.add(
             pl.Series(sources, dtype=pl.String),
             pl.Series(targets, dtype=pl.String),
-            None if layout.weight is None else np.asarray(weights),
-            None if layout.time is None else np.asarray(times),
+            None if layout.places.weight is None else np.asarray(weights),
+            None if layout.places.time is None else np.asarray(times),
         )
 
 
@@ -174,14 +173,14 @@ def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time
         raise ValueError(f"{found}, but at least {layout.reach} are needed {named(layout.delimiter)}")
     if any(row[layout.width :]):
         raise ValueError(f"{len(row)} fields, but the first line has {layout.width}")
-    source, target = row[layout.source], row[layout.target]
+    source, target = row[layout.places.source], row[layout.places.target]
     if not source or not target:
         raise ValueError(f"the {'target' if source else 'source'} is empty")
-    weight = "" if layout.weight is None else row[layout.weight]
+    weight = "" if layout.places.weight is None else row[layout.places.weight]
     missing = weight.lower() in MISSING
     if not missing and not NUMBER.fullmatch(weight):
         raise ValueError(f"the weight {show(weight)} is not a number")
-    time = None if layout.time is None else clock.of(row[layout.time])
-    if layout.time is not None and time is None:
-        raise ValueError(clock.problem(row[layout.time]))
+    time = None if layout.places.time is None else clock.of(row[layout.places.time])
+    if layout.places.time is not None and time is None:
+        raise ValueError(clock.problem(row[layout.places.time]))
     return source, target, float("nan") if missing else float(weight), time

@@ -55,25 +55,9 @@ def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
         twice = [i for i, (a, b, _) in enumerate(rows) if a != b]
         when = when and when + [when[i] for i in twice]
         rows += [(rows[i][1], rows[i][0], rows[i][2]) for i in twice]
-    rows, times = _timed(rows, when, builder)
-    weights = None
-    if any(w is not None for _, _, w in rows):
-        weights = _floats([1 if w is None else w for _, _, w in rows], builder)
-    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights, times)
-
-
-def _timed(
-    rows: list[tuple], values: list[Any] | None, builder: Builder
-) -> tuple[list[tuple], np.ndarray | None]:
-    """Return the rows with a valid time, and their times; if `values` is None, all rows and None."""
-    if values is None:
-        return rows, None
-    times = [builder.clock.of(value) for value in values]
-    for i, time in enumerate(times):
-        if time is None:
-            builder.bad(f"row {i}", builder.clock.problem(values[i]), rows[i])
-    good = [i for i, time in enumerate(times) if time is not None]
-    return [rows[i] for i in good], np.asarray([times[i] for i in good])
+    weighted = any(w is not None for _, _, w in rows)
+    rows = [(a, b, 1 if w is None else w) if weighted else (a, b) for a, b, w in rows]
+    return _objects(builder, list(source.nodes), rows, when)
 
 
 def _sparse(source: Any, builder: Builder) -> DiGraph:
@@ -142,10 +126,10 @@ def _is_adjacency(source: Any) -> bool:
 def _adjacency(source: Any, builder: Builder) -> DiGraph:
     """Read a frame whose index and columns name the nodes as edges row → column; NaN is no edge."""
     values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
-    ends, rows, columns = np.nonzero(values), list(source.index), list(source.columns)
+    ends, index, columns = np.nonzero(values), list(source.index), list(source.columns)
     weights = values[ends]
-    edges = [(rows[i], columns[j]) for i, j in zip(*ends, strict=True)]
-    return _objects(builder, columns, edges, None if np.all(weights == 1) else weights, None)
+    rows = [(index[i], columns[j], w) for i, j, w in zip(*ends, weights, strict=True)]
+    return _objects(builder, columns, [row[:2] for row in rows] if np.all(weights == 1) else rows)
 
 
 def _series(column: Any) -> Any:
@@ -221,9 +205,7 @@ def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = No
         else:
             rows.append(tuple(row))
             values += [] if when is None else [when[i]]
-    rows, times = _timed(rows, None if when is None else values, builder)
-    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
-    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights, times)
+    return _objects(builder, [], rows, None if when is None else values)
 
 
 def _is_missing(value: Any) -> bool:
@@ -237,16 +219,23 @@ def _floats(values: Any, builder: Builder) -> np.ndarray:
         raise ValueError(f"{builder.source}: weights must be numbers; they are {show(values)}") from None
 
 
-def _objects(
-    builder: Builder,
-    nodes: list[Any],
-    edges: list[tuple],
-    weights: np.ndarray | None,
-    times: np.ndarray | None,
-) -> DiGraph:
-    """Read names of any type: as columns if all are text or all are whole numbers, else by a dictionary."""
+def _objects(builder: Builder, nodes: list[Any], rows: list[tuple], when: list[Any] | None = None) -> DiGraph:
+    """Read rows of names of any type, optionally with a weight, and the times of the rows, if any.
+
+    Names become columns if all are text or all are whole numbers; else a dictionary numbers them.
+    """
     import polars as pl
 
+    times = None
+    if when is not None:
+        each = [builder.clock.of(value) for value in when]
+        for i, time in enumerate(each):
+            if time is None:
+                builder.bad(f"row {i}", builder.clock.problem(when[i]), rows[i])
+        rows = [row for row, time in zip(rows, each, strict=True) if time is not None]
+        times = np.asarray([time for time in each if time is not None])
+    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
+    edges = [row[:2] for row in rows]
     listed = [*(builder.nodes if builder.nodes is not None else ()), *nodes]
     for kind, dtype in ((str, pl.String), (int | np.integer, pl.Int64)):
         if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):

@@ -7,7 +7,6 @@ seen, listed nodes first.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
 from timelike.graphs.name_parsing import WHOLE, name_numbers, names_from, single, small, whole_numbers
-from timelike.graphs.node_names import Names
+from timelike.graphs.node_names import Names, as_names
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
@@ -233,8 +232,9 @@ class Builder:
         for end in (s, t):
             self._check_range(end, nodes, names)
         self.rows += len(s)
-        s, t, weights, times = self._kept(s, t, single(weights), times)
-        return self._noted(DiGraph.from_arrays(s, t, nodes, names, weights, times), len(s))
+        self._edges.append(s, t, single(weights), times)
+        self._filter()
+        return self._graph(nodes, None if names is None else as_names(names))
 
     def _check_range(self, ids: np.ndarray, nodes: int, names: Sequence[Hashable] | None = None) -> None:
         if self.nodes is not None and names is None:
@@ -247,24 +247,20 @@ class Builder:
             )
 
     def _graph(self, nodes: int, names: Names | None) -> DiGraph:
-        """Build the graph of the edges that were kept."""
+        """Build the graph of the edges that were kept, with notes; a graph without edges is an error."""
         count = len(self._edges)
         for what, number, most in (("edges", count, MOST_EDGES), ("nodes", nodes, MOST_NODES)):
             if number > most:
                 raise ValueError(f"{self.source}: {number:,} {what}; the limit is {most:,}")
         s, t, weights, times = ordered(*self._edges.taken())
-        return self._noted(DiGraph(s, t, nodes, names, weights, times), count)
-
-    def _noted(self, graph: DiGraph, count: int) -> DiGraph:
-        """Attach notes to the graph of `count` edges; a graph without edges is an error."""
         self._left_out["self_loops"] -= len(self.lone)
-        counts = {**self._left_out, "duplicates": count - graph.num_edges, "bad_rows": self.bad_rows}
-        kept = "first" if graph.times is None else "earliest"
+        counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        kept = "first" if times is None else "earliest"
         notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
-        if not graph.num_edges:
+        if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
-        return dataclasses.replace(graph, notes=notes)
+        return DiGraph(s, t, nodes, names, weights, times, notes)
 
     def _whole_nodes(self) -> np.ndarray:
         """Return the listed nodes as numbers; the nodes of the edges are numbers too."""

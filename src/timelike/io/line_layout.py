@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from timelike._util.checks import show
-from timelike.io.columns import Column, Columns, named_ends, pick, unread
+from timelike.io.columns import Column, Columns, Places, named_ends, pick, unread
 from timelike.io.edge_times import NUMBER
 
 #: In order of preference; " " stands for any run of blanks and tabs.
@@ -29,17 +29,14 @@ class Layout:
 
     delimiter: str
     width: int
-    source: int
-    target: int
-    weight: int | None
-    time: int | None = None
+    places: Places
     header: int = 0
     remarks: tuple[str, ...] = ()
 
     @property
     def reach(self) -> int:
         """The number of fields that a row must have."""
-        return 1 + max(self.source, self.target, self.weight or 0, self.time or 0)
+        return 1 + max(place or 0 for place in self.places)
 
 
 def fields(line: str, delimiter: str) -> list[str]:
@@ -95,7 +92,7 @@ def guess(
     remarks = [f"line {number} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
     remarks += unread(words, width, used)
     remarks += _relation_hint(rows[has_header:]) if columns is None else []
-    return Layout(delimiter, width, *used, number if has_header else 0, tuple(remarks))
+    return Layout(delimiter, width, used, number if has_header else 0, tuple(remarks))
 
 
 def _relation_hint(rows: Sequence[Sequence[str]]) -> list[str]:

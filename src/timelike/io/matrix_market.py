@@ -7,6 +7,7 @@ import re
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_NODES
 from timelike.io.byte_streams import File
+from timelike.io.columns import Places
 from timelike.io.edge_lists import add_block
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import Layout
@@ -35,7 +36,7 @@ def collect(file: File, builder: Builder) -> None:
             elif words and not words.startswith("%"):
                 builder.node_count, entries = _size(file.name, line, words)
                 builder.first_node = 1
-                layout = Layout(" ", 3 if weighted else 2, 0, 1, 2 if weighted else None)
+                layout = Layout(" ", 3 if weighted else 2, Places(0, 1, 2 if weighted else None))
             line += 1
         if layout is not None and block:
             add_block(builder, line, block, layout, ("%",))
