@@ -71,8 +71,7 @@ class File:
             return
         if self._unpacked_bytes > RATIO * self.path.stat().st_size:
             raise ValueError(
-                f"{self.name}: it decompresses to over {RATIO} times its size; if you trust it, "
-                "decompress it first"
+                f"{self.name}: it expands over {RATIO}-fold; if you trust it, decompress it first"
             )
 
     def head(self) -> bytes:
@@ -90,10 +89,7 @@ class File:
             if not cut:
                 rest += piece
                 if len(rest) > LONGEST_LINE:
-                    raise ValueError(
-                        f"{self.name}, line {line}: over {LONGEST_LINE:,} bytes without a line break; "
-                        "this is not an edge list"
-                    )
+                    raise ValueError(f"{self.name}, line {line}: over {LONGEST_LINE:,} bytes on one line")
                 continue
             block, rest = rest + piece[:cut], piece[cut:]
             yield line, block
@@ -132,7 +128,5 @@ def _zstd(raw: Any, name: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(
-            f"{name}: .zst files need pyarrow: pip install pyarrow (included in timelike[io])"
-        ) from None
+        raise ImportError(f"{name}: .zst files need pyarrow: pip install pyarrow (in timelike[io])") from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")

@@ -8,11 +8,10 @@ no part, and `names.npy` or `names.parquet` the names of the nodes.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from functools import cached_property
 from pathlib import Path
 from tokenize import TokenError
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from timelike._util.atomic_files import read_text, replacing_folder
-from timelike._util.checks import show, whole_number
+from timelike._util.checks import whole_number
 from timelike.graphs.digraph import MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import sorted_unique
 from timelike.graphs.node_names import NameColumn, Names, NumberColumn
@@ -72,13 +71,10 @@ class EdgeShards:
         not read. `hold_out` is the share of edges to hold out for validation, drawn with `seed`, at most
         about 20,000; see `streaming.validation_pairs`. `options` are those of `read` for the file format.
         """
-        from timelike.io.shard_writer import shard_file, shard_graph
+        from timelike.io.shard_writer import write_shards
 
         with replacing_folder(Path(folder)) as new:
-            if isinstance(source, DiGraph):
-                shard_graph(source, new, per_part, hold_out, seed)
-            else:
-                shard_file(os.fspath(source), new, per_part, hold_out, seed, **options)
+            write_shards(source, new, per_part, hold_out, seed, options)
         return cls(folder)
 
     @property
@@ -110,7 +106,7 @@ class EdgeShards:
 
     def part(self, number: int) -> np.ndarray:
         """Memory-map the sources and targets of one part, (2, edges)."""
-        return _array(_part(self.folder, number), np.int32, (2, self.counts[number]))
+        return _array(part_file(self.folder, number), np.int32, (2, self.counts[number]))
 
     @property
     def degrees(self) -> np.ndarray:
@@ -125,15 +121,15 @@ class EdgeShards:
     def has_edges(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Whether each pair is an edge of some part or held out, by binary search in every part."""
         s, t = (np.asarray(ends, np.int32) for ends in (sources, targets))
-        found = np.zeros(s.shape, bool)
+        known = np.zeros(s.shape, bool)
         parts = [self.part(i) for i in range(len(self.counts))]
         for ends in [*parts, np.stack(sorted_unique(*self.held_out.T))]:
             low, high = (np.searchsorted(ends[0], s, side) for side in ("left", "right"))
             for i in np.flatnonzero(low < high):
                 row = ends[1][low[i] : high[i]]
                 at = np.searchsorted(row, t[i])
-                found[i] |= at < len(row) and row[at] == t[i]
-        return found
+                known[i] |= at < len(row) and row[at] == t[i]
+        return known
 
     def __repr__(self) -> str:
         return f"EdgeShards({self.num_nodes:,} nodes, {self.num_edges:,} edges, {len(self.counts)} parts)"
@@ -141,41 +137,6 @@ class EdgeShards:
 
 #: The graphs that `train` accepts.
 AnyGraph = DiGraph | EdgeShards
-
-
-def write_parts(
-    folder: Path, parts: Iterable[np.ndarray], nodes: int, names: Any, held_out: Iterable[np.ndarray]
-) -> None:
-    """Write parts, each (2, edges), sorted and unique, and held-out edges, (edges, 2), to a folder."""
-    degrees, counts, digest = np.zeros((2, nodes), np.int32), [], hashlib.sha256()
-    for number, part in enumerate(parts):
-        np.save(_part(folder, number), np.ascontiguousarray(part, np.int32))
-        counts.append(part.shape[1])
-        digest.update(np.ascontiguousarray(part, np.int32).tobytes())
-        for end in range(2):
-            degrees[end] += np.bincount(part[end], minlength=nodes).astype(np.int32)
-    if not sum(counts):
-        raise ValueError("no edges between different nodes; there is nothing to train on")
-    np.save(folder / DEGREES, degrees)
-    np.save(folder / HELD_OUT, np.concatenate([np.zeros((0, 2), np.int32), *held_out]))
-    if names is not None:
-        _write_names(folder, names)
-    about = {"nodes": nodes, "edges": counts, "checksum": digest.hexdigest()[:16]}
-    (folder / HEAD).write_text(json.dumps(about), encoding="utf-8")
-
-
-def _write_names(folder: Path, names: Any) -> None:
-    column = names.to_numpy() if isinstance(names, NameColumn) else np.asarray(names)
-    if column.dtype.kind == "i":
-        np.save(folder / NAMES[0], column.astype(np.int64))
-        return
-    import polars as pl
-
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError(
-            f"the first node is named {show(names[0])}; names must be all text or all whole numbers"
-        )
-    pl.DataFrame({"name": pl.Series(list(names))}).write_parquet(folder / NAMES[1])
 
 
 def _array(file: Path, kind: type, shape: tuple[int | None, ...]) -> np.ndarray:
@@ -192,5 +153,6 @@ def _array(file: Path, kind: type, shape: tuple[int | None, ...]) -> np.ndarray:
     return array
 
 
-def _part(folder: Path, number: int) -> Path:
+def part_file(folder: Path, number: int) -> Path:
+    """Return the file of a part."""
     return folder / f"part-{number:05d}.npy"

@@ -182,16 +182,12 @@ class Builder:
     def _finish_numbered(self, nodes: int) -> DiGraph:
         """Build the graph of nodes that the source numbers from `first_node` on."""
         if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
-            raise ValueError(
-                f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; the limit is "
-                f"{NODES_PER_EDGE} nodes per edge"
-            )
+            limit = f"the limit is {NODES_PER_EDGE} nodes per edge"
+            raise ValueError(f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; {limit}")
         if isinstance(self._numbering, Numbering):
             names = self._numbering.names()
             wrong = names.filter(~names.str.contains(WHOLE))
-            raise ValueError(
-                f"{self.source}: node {show(wrong[0])} is not a whole number; this format numbers nodes"
-            )
+            raise ValueError(f"{self.source}: node is {show(wrong[0])}; it must be a whole number")
         ids = None if self._numbering is None else self._numbering.names().to_numpy()
         self._numbering = None
 
@@ -241,10 +237,8 @@ class Builder:
             raise ValueError(f"nodes has no meaning for {self.source}, which fixes the number of nodes")
         wrong = ids[(ids < 0) | (ids >= nodes)]
         if wrong.size:
-            first = self.first_node
-            raise ValueError(
-                f"{self.source}: node {wrong[0] + first} is not in {first} to {nodes - 1 + first}"
-            )
+            node, first, last = (x + self.first_node for x in (wrong[0], 0, nodes - 1))
+            raise ValueError(f"{self.source}: node {node} is not in {first} to {last}")
 
     def _graph(self, nodes: int, names: Names | None) -> DiGraph:
         """Build the graph of the edges that were kept, with notes; a graph without edges is an error."""
@@ -270,17 +264,12 @@ class Builder:
             return np.zeros(0, np.int32)
         wrong = self._wrong_node()
         if wrong is not None:
-            raise ValueError(
-                f"nodes: {show(wrong)} is not a whole number, but the nodes of {self.source} are"
-            )
+            raise ValueError(f"nodes: {show(wrong)} is not a whole number, as the nodes of {self.source} are")
         return self.nodes.cast(pl.String).cast(int).to_numpy()
 
     def _wrong_node(self) -> str | None:
         """Return the first listed node that is not a whole number."""
         import polars as pl
 
-        if self.nodes is None:
-            return None
-        texts = self.nodes.cast(pl.String)
-        wrong = texts.filter(~texts.str.contains(WHOLE))
-        return wrong[0] if len(wrong) else None
+        texts = pl.Series([], dtype=pl.String) if self.nodes is None else self.nodes.cast(pl.String)
+        return next(iter(texts.filter(~texts.str.contains(WHOLE))), None)

@@ -11,7 +11,7 @@ import numpy as np
 
 from timelike.graphs.name_parsing import name_labels
 from timelike.io.byte_streams import File
-from timelike.io.edge_times import NUMBER, Time
+from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import MISSING
 
@@ -24,101 +24,92 @@ def collect(file: File, builder: Builder, labels: bool = False, time: str | None
 
     `time` names the edge attribute with the times; every edge must have it.
     """
-    graph, inside = _Graph(builder, labels, time), []
-    for event, element in _events(file):
-        tag = element.tag.rpartition("}")[2]
-        if event == "start":
-            inside.append(element)
-            if len(inside) > DEEPEST:
-                raise ValueError(f"{file.name}: elements are nested more than {DEEPEST:,} deep")
-            if tag == "key":
-                graph.keys[element.get("id", "")] = element.get("attr.name", "")
-            elif tag == "graph":
-                graph.directed = element.get("edgedefault") != "undirected"
-            continue
-        inside.pop()
-        if tag == "hyperedge":
-            raise ValueError(f"{file.name}: hyperedges are not supported; an edge must join two nodes")
-        if tag in ("node", "edge"):
-            (graph.node if tag == "node" else graph.edge)(element)
-            if inside:
-                inside[-1].remove(element)
-    graph.finish()
+    import polars as pl
+
+    keys: dict[str, str] = {}
+    names: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    sources, targets, weights, times = list[str](), list[str](), array("d"), list[Time | None]()
+    directed, undirected, weighted = True, 0, False
+    for tag, element, at_end in _elements(file):
+        if tag == "key":
+            keys[element.get("id", "")] = element.get("attr.name", "")
+        elif tag == "graph" and not at_end:
+            directed = element.get("edgedefault") != "undirected"
+        elif tag == "node" and at_end:
+            name, data = element.get("id", ""), _data(element, keys) if labels else {}
+            if name:
+                names[name] = data.get("label") or data.get("name") or name
+            else:
+                builder.bad(f"node {len(names) + 1}", "it has no id", element.attrib)
+        elif tag == "edge" and at_end:
+            data = _data(element, keys)
+            try:
+                *ends, weight, when = _edge(element, data, builder.clock, time)
+            except ValueError as problem:
+                builder.bad(f"edge {len(sources) + 1}", str(problem), {**element.attrib, **data})
+                continue
+            one_way = {"true": True, "false": False}.get(element.get("directed"), directed)
+            source, target = (ids.setdefault(end, end) for end in ends)  # one string per node
+            both = not one_way and source != target
+            undirected, weighted = undirected + (not one_way), weighted or "weight" in data
+            sources += [source, target] if both else [source]
+            targets += [target, source] if both else [target]
+            weights.extend([weight] * (1 + both))
+            times += [when] * (1 + both) if time is not None else []
+    if undirected:
+        builder.remarks.append(f"{undirected:,} edges are undirected and count both ways")
+    names = name_labels(names) if labels else names
+    builder.list_nodes(pl.Series(names.values(), dtype=pl.String))
+    s, t = (pl.Series([names.get(x, x) for x in end], dtype=pl.String) for end in (sources, targets))
+    builder.add(s, t, np.asarray(weights) if weighted else None, None if time is None else np.asarray(times))
 
 
-def _events(file: File) -> Iterator[tuple[str, Any]]:
-    """Yield the starts and ends of elements; parser errors name the file."""
+def _elements(file: File) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the tag and the element at its start (False) and end (True); parser errors name the file."""
+    inside: list[Any] = []
     try:
-        yield from ElementTree.iterparse(file, ("start", "end"))
+        for event, element in ElementTree.iterparse(file, ("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            if event == "start":
+                inside.append(element)
+                if len(inside) > DEEPEST:
+                    raise ValueError(f"{file.name}: elements are nested more than {DEEPEST:,} deep")
+                if tag == "hyperedge":
+                    raise ValueError(
+                        f"{file.name}: hyperedges are not supported; an edge must join two nodes"
+                    )
+                yield tag, element, False
+            else:
+                inside.pop()
+                yield tag, element, True
+                if tag in ("node", "edge") and inside:
+                    inside[-1].remove(element)
     except ElementTree.ParseError as error:
         raise ValueError(f"{file.name}: the XML is malformed: {error}") from None
     except (LookupError, ValueError) as error:
-        if str(error).startswith(file.name):  # it could not be decompressed
+        if str(error).startswith(file.name):
             raise
         raise ValueError(f"{file.name}: the encoding cannot be read: {error}") from None
 
 
-class _Graph:
-    """The nodes and edges read so far."""
+def _data(element: Any, keys: dict[str, str]) -> dict[str, str]:
+    """Return the attributes of a node or an edge by name."""
+    children = (child for child in element if child.tag.rpartition("}")[2] == "data")
+    return {keys.get(child.get("key", ""), ""): (child.text or "").strip() for child in children}
 
-    def __init__(self, builder: Builder, labels: bool, time: str | None):
-        self._builder, self._labels, self._time = builder, labels, time
-        self.keys: dict[str, str] = {}
-        self.directed = True
-        self._names: dict[str, str] = {}
-        self._ids: dict[str, str] = {}
-        self._ends: tuple[list[str], list[str]] = [], []
-        self._weights = array("d")
-        self._times: list[Time | None] = []
-        self._both_ways = self._weighted = 0
 
-    def _data(self, element: Any) -> dict[str, str]:
-        return {
-            self.keys.get(child.get("key", ""), ""): (child.text or "").strip()
-            for child in element
-            if child.tag.rpartition("}")[2] == "data"
-        }
-
-    def node(self, element: Any) -> None:
-        name = element.get("id", "")
-        if not name:
-            self._builder.bad(f"node {len(self._names) + 1}", "it has no id", element.attrib)
-            return
-        data = self._data(element) if self._labels else {}
-        self._names[name] = data.get("label") or data.get("name") or name
-
-    def edge(self, element: Any) -> None:
-        data = self._data(element)
-        ends = element.get("source", ""), element.get("target", "")
-        weight = data.get("weight", "1").lower()
-        when = None if self._time is None or not all(ends) else self._builder.clock.of(data.get(self._time))
-        row = f"edge {len(self._ends[0]) + 1}"
-        if not all(ends):
-            self._builder.bad(row, "the source or target is missing", element.attrib)
-        elif weight not in MISSING and not NUMBER.fullmatch(weight):
-            self._builder.bad(row, "the weight is not a number", weight)
-        elif self._time is not None and when is None:
-            self._builder.bad(row, self._builder.clock.problem(data.get(self._time)), data)
-        else:
-            directed = {"true": True, "false": False}.get(element.get("directed"), self.directed)
-            source, target = (self._ids.setdefault(end, end) for end in ends)  # one string per node
-            both = not directed and source != target
-            self._both_ways += not directed
-            self._weighted += "weight" in data
-            self._ends[0].extend([source, target] if both else [source])
-            self._ends[1].extend([target, source] if both else [target])
-            self._weights.extend([float("nan") if weight in MISSING else float(weight)] * (1 + both))
-            if self._time is not None:
-                self._times += [when] * (1 + both)
-
-    def finish(self) -> None:
-        """Pass everything on to the builder."""
-        import polars as pl
-
-        if self._both_ways:
-            self._builder.remarks.append(f"{self._both_ways:,} edges are undirected and count both ways")
-        names = name_labels(self._names) if self._labels else self._names
-        self._builder.list_nodes(pl.Series(names.values(), dtype=pl.String))
-        s, t = (pl.Series([names.get(x, x) for x in end], dtype=pl.String) for end in self._ends)
-        weights = np.asarray(self._weights) if self._weighted else None
-        self._builder.add(s, t, weights, None if self._time is None else np.asarray(self._times))
+def _edge(
+    element: Any, data: dict[str, str], clock: Clock, time: str | None
+) -> tuple[str, str, float, Time | None]:
+    """Return source, target, weight and time; a `ValueError` says what is wrong with the edge."""
+    source, target = element.get("source", ""), element.get("target", "")
+    if not source or not target:
+        raise ValueError("the source or target is missing")
+    weight = data.get("weight", "1").lower()
+    if weight not in MISSING and not NUMBER.fullmatch(weight):
+        raise ValueError("the weight is not a number")
+    when = None if time is None else clock.of(data.get(time))
+    if time is not None and when is None:
+        raise ValueError(clock.problem(data.get(time)))
+    return source, target, float("nan") if weight in MISSING else float(weight), when

@@ -6,6 +6,8 @@ the final numbers that `timelike.read` would give, and edges are sorted; repetit
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike._util.checks import share, whole_number
+from timelike._util.checks import share, show, whole_number
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.edge_sorting import sorted_unique
+from timelike.graphs.node_names import NameColumn, Names
 from timelike.io import parquet
 from timelike.io.byte_streams import File
-from timelike.io.edge_shards import MOST_HELD_OUT, write_parts
+from timelike.io.edge_shards import DEGREES, HEAD, HELD_OUT, MOST_HELD_OUT, NAMES, part_file
 from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
 
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Estimated bytes per line of an edge list, at least.
 BYTES_PER_LINE = 12
+#: The parts, each (2, edges), sorted and unique; the number of edges with repetitions, of nodes; names.
+Parts = tuple[Iterator[np.ndarray], int, int, Names | None]
 
 
 class _Spilling(Builder):
@@ -66,42 +71,76 @@ class _Spilling(Builder):
             file.unlink()
 
 
-def shard_file(
-    source: str,
+def write_shards(
+    source: Any, folder: Path, per_part: int, hold_out: float, seed: int, options: dict[str, Any]
+) -> None:
+    """Write the parts of a file or of a `DiGraph` to a folder; a single part keeps the graph's edge order."""
+    whole_number("per_part", per_part, 1)
+    wanted = share("hold_out", hold_out)
+    read = _graph_parts if isinstance(source, DiGraph) else _file_parts
+    parts, edges, nodes, names = read(source, folder, per_part, **options)
+    wanted = min(wanted, MOST_HELD_OUT / max(edges, 1))
+    degrees, counts, digest = np.zeros((2, nodes), np.int32), [], hashlib.sha256()
+    held_out = [np.zeros((0, 2), np.int32)]
+    for number, part in enumerate(parts):
+        if wanted:
+            out = np.random.default_rng([seed, number]).random(part.shape[1]) < wanted
+            held_out.append(part[:, out].T)
+            part = part[:, ~out]
+        part = np.ascontiguousarray(part, np.int32)
+        np.save(part_file(folder, number), part)
+        counts.append(part.shape[1])
+        digest.update(part.tobytes())
+        for end in range(2):
+            degrees[end] += np.bincount(part[end], minlength=nodes).astype(np.int32)
+    if not sum(counts):
+        raise ValueError("no edges between different nodes; there is nothing to train on")
+    np.save(folder / DEGREES, degrees)
+    np.save(folder / HELD_OUT, np.concatenate(held_out))
+    if names is not None:
+        _write_names(folder, names)
+    about = {"nodes": nodes, "edges": counts, "checksum": digest.hexdigest()[:16]}
+    (folder / HEAD).write_text(json.dumps(about), encoding="utf-8")
+
+
+def _file_parts(
+    source: str | os.PathLike,
     folder: Path,
     per_part: int,
-    hold_out: float,
-    seed: int,
     format: str | None = None,
     skip_bad_rows: bool = False,
     **options: Any,
-) -> None:
-    """Write the parts of a file to a folder."""
-    whole_number("per_part", per_part, 1)
-    with File(Path(source)) as file:
+) -> Parts:
+    path = Path(source)
+    with File(path) as file:
         form = find_rows(file, options, format)
-        rows = (
-            parquet.row_count(file) if form.name == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
-        )
-        builder = _Spilling(source, folder, max(1, -(-rows // per_part)), skip_bad_rows)
+        in_table = form.name == "parquet"
+        rows = parquet.row_count(file) if in_table else path.stat().st_size // BYTES_PER_LINE
+        builder = _Spilling(file.name, folder, max(1, -(-rows // per_part)), skip_bad_rows)
         form.collect(file, builder, **options)
     if not builder.rows:
-        raise ValueError(f"{source}: there are no edges in it")
+        raise ValueError(f"{file.name}: there are no edges in it")
     names, rank, nodes = builder.final_names()
-    drawn: list[np.ndarray] = []
-    kept = _held_back(builder.parts(rank), builder.rows, hold_out, seed, drawn)
-    write_parts(folder, kept, nodes, names, drawn)
+    return builder.parts(rank), builder.rows, nodes, names
 
 
-def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: float, seed: int) -> None:
-    """Write the parts of a graph to a folder; a single part keeps the graph's edge order."""
-    parts = -(-graph.num_edges // whole_number("per_part", per_part, 1))
+def _graph_parts(graph: DiGraph, _: Path, per_part: int, **__: Any) -> Parts:
+    parts = -(-graph.num_edges // per_part)
     part = part_of(graph.sources, graph.targets, parts)
     edges = np.stack([graph.sources, graph.targets])
-    drawn: list[np.ndarray] = []
-    each = (edges[:, part == i] for i in range(parts))
-    kept = _held_back(each, graph.num_edges, hold_out, seed, drawn)
-    write_parts(folder, kept, graph.num_nodes, graph.names, drawn)
+    return (edges[:, part == i] for i in range(parts)), graph.num_edges, graph.num_nodes, graph.names
+
+
+def _write_names(folder: Path, names: Any) -> None:
+    column = names.to_numpy() if isinstance(names, NameColumn) else np.asarray(names)
+    if column.dtype.kind == "i":
+        np.save(folder / NAMES[0], column.astype(np.int64))
+        return
+    import polars as pl
+
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"the first node is named {show(names[0])}; names must be all text or all integers")
+    pl.DataFrame({"name": pl.Series(list(names))}).write_parquet(folder / NAMES[1])
 
 
 def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
@@ -110,17 +149,3 @@ def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
     mixed = (s * np.uint32(0x9E3779B1) + t) * np.uint32(0x85EBCA77)
     mixed ^= mixed >> np.uint32(15)
     return ((mixed * np.uint32(0xC2B2AE3D)) >> np.uint32(8)) % np.uint32(parts)
-
-
-def _held_back(
-    parts: Iterator[np.ndarray], edges: int, hold_out: float, seed: int, drawn: list[np.ndarray]
-) -> Iterator[np.ndarray]:
-    """Yield the parts without a random share `hold_out` of all edges, which is appended to `drawn`."""
-    wanted = min(share("hold_out", hold_out), MOST_HELD_OUT / edges)
-    for number, part in enumerate(parts):
-        if not wanted:
-            yield part
-            continue
-        out = np.random.default_rng([seed, number]).random(part.shape[1]) < wanted
-        drawn.append(part[:, out].T)
-        yield part[:, ~out]
