@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMMENTS = ("#", "%", "sep=", '"sep=')
 #: Rows held as Python objects at a time.
 SOME = 2**15
+NAN = float("nan")
 
 
 def collect(
@@ -173,14 +174,14 @@ def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time
         raise ValueError(f"{found}, but at least {layout.reach} are needed {named(layout.delimiter)}")
     if any(row[layout.width :]):
         raise ValueError(f"{len(row)} fields, but the first line has {layout.width}")
-    source, target = row[layout.places.source], row[layout.places.target]
-    if not source or not target:
-        raise ValueError(f"the {'target' if source else 'source'} is empty")
-    weight = "" if layout.places.weight is None else row[layout.places.weight]
+    s, t, w, at = layout.places
+    if not row[s] or not row[t]:
+        raise ValueError(f"the {'target' if row[s] else 'source'} is empty")
+    weight = "" if w is None else row[w]
     missing = weight.lower() in MISSING
     if not missing and not NUMBER.fullmatch(weight):
         raise ValueError(f"the weight {show(weight)} is not a number")
-    time = None if layout.places.time is None else clock.of(row[layout.places.time])
-    if layout.places.time is not None and time is None:
-        raise ValueError(clock.problem(row[layout.places.time]))
-    return source, target, float("nan") if missing else float(weight), time
+    time = None if at is None else clock.of(row[at])
+    if at is not None and time is None:
+        raise ValueError(clock.problem(row[at]))
+    return row[s], row[t], NAN if missing else float(weight), time

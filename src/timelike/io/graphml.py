@@ -95,8 +95,11 @@ def _elements(file: File) -> Iterator[tuple[str, Any, bool]]:
 
 def _data(element: Any, keys: dict[str, str]) -> dict[str, str]:
     """Return the attributes of a node or an edge by name."""
-    children = (child for child in element if child.tag.rpartition("}")[2] == "data")
-    return {keys.get(child.get("key", ""), ""): (child.text or "").strip() for child in children}
+    return {
+        keys.get(child.get("key", ""), ""): (child.text or "").strip()
+        for child in element
+        if child.tag.rpartition("}")[2] == "data"
+    }
 
 
 def _edge(

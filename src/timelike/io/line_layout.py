@@ -7,6 +7,7 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
 from timelike._util.checks import show
 from timelike.io.columns import Column, Columns, Places, named_ends, pick, unread
@@ -33,7 +34,7 @@ class Layout:
     header: int = 0
     remarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """The number of fields that a row must have."""
         return 1 + max(place or 0 for place in self.places)
