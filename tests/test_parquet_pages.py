@@ -1,4 +1,4 @@
-"""All headers of good Parquet files are understood, whoever wrote them; those of bad ones are refused."""
+"""The headers of good Parquet files from any writer are accepted; impossible ones are refused."""
 
 import contextlib
 import itertools
@@ -49,12 +49,12 @@ def test_files_of_polars(tmp_path, rows):
 
 
 def test_every_cut_is_refused_or_read(tmp_path):
-    """No header that ends too soon is anything but a line."""
+    """A truncated header raises nothing but a `ValueError`."""
     path = tmp_path / "a.parquet"
     pq.write_table(TABLE.slice(0, 3), path)
     data = path.read_bytes()
     for end in range(0, len(data), 7):
-        with pytest.raises(ValueError, match="its end is missing"):
+        with pytest.raises(ValueError, match="end"):
             check_pages(data[:end])
     footer = int.from_bytes(data[-8:-4], "little")
     for at in range(len(data) - 8 - footer, len(data) - 8, 5):
@@ -74,5 +74,5 @@ def test_rows_of_groups_that_cannot_be_true_are_refused(tmp_path, said):
     at = footer.rindex(thousand)
     footer = footer[:at] + b"\x16" + said + footer[at + len(thousand) :]
     path.write_bytes(pages + footer + len(footer).to_bytes(4, "little") + b"PAR1")
-    with pytest.raises(ValueError, match=r"2,000 rows, but .* in its groups of rows"):
+    with pytest.raises(ValueError, match=r"2,000 rows.*row groups"):
         read(path)

@@ -1,4 +1,4 @@
-"""Where the data's files are, if they are anywhere; no test reaches the network or the user's cache."""
+"""The folder with the data files, if any; no test reaches the network or the user's cache."""
 
 import os
 from collections.abc import Iterator

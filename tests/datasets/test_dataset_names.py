@@ -1,4 +1,4 @@
-"""Names are a contract: what they load, and what is said about those that are wrong."""
+"""Names are a contract: the graphs that they load, and the errors for wrong names."""
 
 import inspect
 
@@ -43,12 +43,12 @@ def test_names(name, graph):
 
 
 @pytest.mark.parametrize("name", [name for name, dataset in DATASETS.items() if not dataset.files])
-def test_all_that_is_made_on_the_spot_has_defaults(name):
+def test_generated_data_sets_have_defaults(name):
     assert load(name).num_edges > 0
     assert all(isinstance(value, int | float | str) for value in DATASETS[name].parameters.values())
 
 
-def test_every_data_set_says_what_it_is():
+def test_every_data_set_is_described():
     for name, dataset in DATASETS.items():
         assert dataset.about, name
         assert dataset.source
@@ -69,23 +69,20 @@ def can_be_called_plainly(function) -> bool:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("cylce:5", r"there is no data set 'cylce:5'; the nearest names are cycle, .*datasets list"),
-        ("dream5:ecol", r"the nearest names are dream5:ecoli"),
-        ("dream5", r"the nearest names are dream5:"),
-        ("", r"there is no data set ''"),
-        (
-            "cycle:five",
-            r"data set 'cycle:five': nodes is 'five'; it must be a whole number; allowed.*nodes=5",
-        ),
-        ("cycle:5,6", r"data set 'cycle:5,6': '6' is no parameter; allowed, with defaults: nodes=5"),
-        ("cycle:length=5", r"'length=5' is no parameter; allowed, with defaults: nodes=5"),
-        ("tree:depth=3,2", r"'2' gives depth twice; allowed, with defaults: branching=2, depth=6"),
-        ("three-node-chain:4", r"'4' is no parameter; it has none"),
-        ("random-dag:seed=1.5", r"seed is '1.5'; it must be a whole number"),
-        ("rmat:a=x", r"a is 'x'; it must be a number"),
-        ("chain:0", r"data set 'chain:0': nodes is 0; it must be a whole number ≥ 1"),
-        ("duplication-divergence:p1=7", r"p1 is 7.0; it must be a probability"),
-        ("wordnet:nouns:5", r"the nearest names are wordnet:nouns"),
+        ("cylce:5", r"'cylce:5'.* cycle, .*datasets list"),
+        ("dream5:ecol", r"'dream5:ecol'.* dream5:ecoli"),
+        ("dream5", r"'dream5'.* dream5:"),
+        ("", r"data set ''"),
+        ("cycle:five", r"'cycle:five': nodes is 'five'.*nodes=5"),
+        ("cycle:5,6", r"'cycle:5,6': '6' .*nodes=5"),
+        ("cycle:length=5", r"'length=5' is .*nodes=5"),
+        ("tree:depth=3,2", r"'2' .*depth twice.*branching=2, depth=6"),
+        ("three-node-chain:4", r"'three-node-chain:4': '4' .*parameter"),
+        ("random-dag:seed=1.5", r"seed is '1.5'"),
+        ("rmat:a=x", r"a is 'x'"),
+        ("chain:0", r"'chain:0': nodes is 0; .*≥ 1"),
+        ("duplication-divergence:p1=7", r"p1 is 7.0"),
+        ("wordnet:nouns:5", r"'wordnet:nouns:5'.* wordnet:nouns"),
     ],
 )
 def test_wrong_names(name, says):
@@ -95,7 +92,7 @@ def test_wrong_names(name, says):
 
 
 def test_names_are_text():
-    with pytest.raises(TypeError, match="name is 5; it must be a str"):
+    with pytest.raises(TypeError, match="name is 5"):
         load(5)
 
 
@@ -106,7 +103,7 @@ generated = st.sampled_from([name for name in DATASETS if ":" not in name])
 
 
 def outcome(name: str) -> str:
-    """What loading says, in one line."""
+    """The graph or the error that loading gives, as text."""
     try:
         return str(load(name))
     except ValueError as error:

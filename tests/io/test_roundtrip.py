@@ -1,4 +1,4 @@
-"""What is written by other libraries is read back: names, order, weights, what is left out."""
+"""Graphs written by other libraries are read back: names, order, weights, counts of dropped edges."""
 
 import re
 import tempfile
@@ -35,7 +35,7 @@ def edges(draw, names):
 
 
 def expected(rows, nodes=()):
-    """The edges that policy keeps, what it leaves out, and all nodes in the order in which they are seen."""
+    """The edges to keep, counts of the dropped ones, and all nodes in order of first appearance."""
     kept, out = {}, {"self_loops": 0, "negative_weights": 0, "zero_weights": 0, "duplicates": 0}
     order = dict.fromkeys([*nodes, *(x for row in rows for x in row[:2])])
     for s, t, *weight in rows:
@@ -52,7 +52,7 @@ def expected(rows, nodes=()):
 
 
 def whole(names):
-    """Whole numbers where all names are written like some; they come in ascending order."""
+    """Names as whole numbers in ascending order, if all are written like whole numbers."""
     if all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", str(x)) for x in names):
         return {x: int(x) for x in sorted(names, key=int)}
     return {x: x for x in names}
@@ -205,7 +205,7 @@ def test_a_square_array_is_an_adjacency_matrix(shape):
 
 
 def test_a_sparse_matrix_is_read_alike_however_it_is_stored():
-    """Entries that are stored in several places add up, and the matrix itself stays as it is."""
+    """Duplicate entries add up, and the matrix itself stays unchanged."""
     parts = scipy.sparse.coo_array(
         ([1.0, 2.0, 4.0, 1.0, -1.0], ([0, 0, 1, 2, 2], [1, 1, 2, 0, 0])), shape=(3, 3)
     )

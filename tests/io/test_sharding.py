@@ -1,4 +1,4 @@
-"""Edges of files, divided into parts, against the graph that `read` makes of them."""
+"""Edge shards hold the same edges as the graph that `read` returns."""
 
 import numpy as np
 import polars as pl
@@ -55,9 +55,9 @@ def test_bad_rows_and_a_format_by_name(tmp_path):
     file.write_text("a\tb\nc\nb\tc\n")
     shards = EdgeShards.write(file, tmp_path / "parts", format="edge-list", skip_bad_rows=True)
     assert (shards.num_edges, [shards.name(i) for i in range(3)]) == (2, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="line 2: 1 of 2 fields"):
+    with pytest.raises(ValueError, match="line 2: 1 field"):
         EdgeShards.write(file, tmp_path / "parts", format="edge-list")
-    with pytest.raises(ValueError, match=r"labels has no meaning for .*edges.graphml \(edge-list\)"):
+    with pytest.raises(ValueError, match=r"labels has .*edges.graphml \(edge-list\)"):
         EdgeShards.write(file, tmp_path / "parts", format="edge-list", labels=True)
 
 
@@ -66,13 +66,13 @@ def test_names_are_kept_of_a_graph(tmp_path):
     assert EdgeShards.write(graph, tmp_path / "parts").names == graph.names
 
 
-def test_what_cannot_be_streamed_is_said(tmp_path):
+def test_input_that_cannot_be_streamed(tmp_path):
     (tmp_path / "loops.tsv").write_text("1\t1\n2\t2\n")
-    with pytest.raises(ValueError, match="no edges between different nodes"):
+    with pytest.raises(ValueError, match="no edges"):
         EdgeShards.write(tmp_path / "loops.tsv", tmp_path / "parts")
     assert not (tmp_path / "parts").exists()
     (tmp_path / "g.graphml").write_text("<graphml/>")
-    with pytest.raises(ValueError, match="this is graphml; edges to stream come as edge-list, parquet, sif"):
+    with pytest.raises(ValueError, match=r"g.graphml: .*graphml.*edge-list, parquet, sif"):
         EdgeShards.write(tmp_path / "g.graphml", tmp_path / "parts")
     with pytest.raises(ValueError, match="hold_out is 1"):
         EdgeShards.write(tl.datasets.cycle(9), tmp_path / "parts", hold_out=1)

@@ -1,4 +1,4 @@
-"""Cytoscape's networks: several targets to a line, kinds of edges, nodes alone."""
+"""Cytoscape's networks: several targets per line, relations, nodes without edges."""
 
 import pytest
 
@@ -26,7 +26,8 @@ def test_lines_of_several_targets_and_of_a_node_alone(write):
         graph = read(write(DATA, name), **options)
         assert edges(graph) == [("lexA", "recA"), ("lexA", "umuD"), ("fis", "crp")]
         assert graph.names == ("lexA", "recA", "umuD", "fis", "crp", "lonely")
-        assert graph.notes.lines() == ["kinds of edges: pd (2), pp (1); all read alike"]
+        (remark,) = graph.notes.lines()
+        assert "pd (2), pp (1); all" in remark
 
 
 def test_names_hold_blanks_where_tabs_divide(write):
@@ -39,8 +40,8 @@ def test_names_hold_blanks_where_tabs_divide(write):
 def test_some_kinds_of_edges(write):
     graph = read(write(DATA), relations=["pp"])
     assert edges(graph) == [("fis", "crp")]
-    assert "kinds of edges: pd (2), pp (1); read: pp" in graph.notes.lines()
-    with pytest.raises(ValueError, match=r"no relation 'dp'; there are pd \(2\), pp \(1\)"):
+    assert any("pd (2), pp (1); read: pp" in line for line in graph.notes.lines())
+    with pytest.raises(ValueError, match=r"relation 'dp'.*pd \(2\), pp \(1\)"):
         read(write(DATA), relations=["dp"])
 
 

@@ -1,8 +1,9 @@
-"""Edge lists as text: layouts, line numbers, what is malformed, the fast path against the careful one."""
+"""Edge lists as text: layouts, line numbers, malformed rows, the fast path against the careful one."""
 
 import gzip
 import io
 import random
+import re
 import sys
 
 import numpy as np
@@ -87,18 +88,17 @@ def test_columns_by_name_and_number(write):
     assert "columns not read: id" in graph.notes.lines()
 
 
-def test_a_kind_of_edge_in_between_is_asked_about(write):
+def test_a_remark_asks_about_a_relation_between_the_nodes(write):
     """Lines of Cytoscape's SIF: source, kind, target."""
     data = "lexA\tpd\trecA\nlexA\tpd\tumuD\nfis\tpd\tcrp\n"
-    hint = "the first lines all have the target 'pd'; if that is the kind of edge, say columns 0,2"
-    assert hint in read(write(data)).notes.lines()
+    assert any("'pd'" in line and "columns 0,2" in line for line in read(write(data)).notes.lines())
     graph = read(write(data), columns=(0, 2))
     assert edges(graph) == [("lexA", "recA"), ("lexA", "umuD"), ("fis", "crp")]
-    assert hint not in graph.notes.lines()
+    assert "columns 0,2" not in str(graph.notes)
     two = "".join(f"r{i}\t{'pd' if i % 3 else 'pp'}\tg{i}\n" for i in range(30))
-    assert hint.replace("'pd'", "'pd' or 'pp'") in read(write(two)).notes.lines()
+    assert "'pd' or 'pp'" in str(read(write(two)).notes)
     for star in ("a\thub\nb\thub\nc\thub\n", "a\thub\t1\nb\thub\t2\nc\thub\t3\n"):
-        assert "kind of edge" not in str(read(write(star)).notes)
+        assert "columns 0,2" not in str(read(write(star)).notes)
 
 
 def test_options_override_guesses(write):
@@ -128,12 +128,12 @@ def test_listed_nodes_stay_and_come_first(write, tmp_path):
 
 
 BAD = {
-    "one field": ("b", "1 of 2 fields"),
-    "no source": ("\tb", "the source is empty"),
-    "no target": ("b\t", "the target is empty"),
-    "too many": ("a\tb\tc\td", "4 fields where the first line has 3"),
-    "two lines": ("a\tb\rb\tc", "there is a CR within the line"),
-    "open quote": ('"a\tb', "a field in quotes does not end well"),
+    "one field": ("b", "1 field"),
+    "no source": ("\tb", "source"),
+    "no target": ("b\t", "target"),
+    "too many": ("a\tb\tc\td", "4 fields.* 3"),
+    "two lines": ("a\tb\rb\tc", "CR "),
+    "open quote": ('"a\tb', "quote"),
 }
 
 
@@ -144,10 +144,9 @@ BAD = {
 def test_a_malformed_row_is_named_by_its_line(write, packing, end, line, why, lines):
     rows = ["# comment", "", *(f"n{i}\tn{i + 1}\t1" for i in range(lines)), line, "y\tz\t1", line]
     path = write(end.join(rows), f"e.tsv{packing}")
-    with pytest.raises(ValueError, match=f"line {lines + 3}: .*") as caught:
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}, line {lines + 3}: .*{why}") as caught:
         read(path)
     message = str(caught.value)
-    assert message.startswith(f"{path}, line {lines + 3}: {why}")
     assert repr(line) in message
     assert "\n" not in message
     graph = read(path, skip_bad_rows=True)
@@ -158,7 +157,7 @@ def test_a_malformed_row_is_named_by_its_line(write, packing, end, line, why, li
 
 def test_a_weight_that_is_no_number_is_malformed(write):
     path = write("source,target,weight\na,b,1\nb,c,heavy\n", "e.csv")
-    with pytest.raises(ValueError, match=r"line 3: the weight 'heavy' is no number; the text is 'b,c,heavy'"):
+    with pytest.raises(ValueError, match=r"line 3: .*weight 'heavy'.*'b,c,heavy'"):
         read(path)
     assert read(path, skip_bad_rows=True).notes.bad_rows == 1
 
@@ -180,7 +179,7 @@ def test_what_is_left_out_is_counted(write):
 def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):
     monkeypatch.setattr("timelike.io.byte_streams.BLOCK", 64)
     path = write("".join(f"node{i}\tnode{i + 1}\n" for i in range(100)) + "x\n")
-    with pytest.raises(ValueError, match="line 101: 1 of 2 fields"):
+    with pytest.raises(ValueError, match="line 101: 1 field"):
         read(path)
     graph = read(path, skip_bad_rows=True)
     assert graph.names == tuple(f"node{i}" for i in range(101))

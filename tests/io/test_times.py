@@ -1,8 +1,7 @@
-"""Times of edges from columns and attributes: numbers or dates, the earliest of repeated edges."""
+"""Times of edges from columns and attributes: numbers or dates; repeated edges keep the earliest."""
 
 import datetime as dt
 import random
-import re
 
 import networkx as nx
 import numpy as np
@@ -134,17 +133,16 @@ def test_the_fast_path_reads_what_the_careful_one_reads(tmp_path_factory, odd, u
 @pytest.mark.parametrize(
     ("time", "says"),
     [
-        ("soon", "line 2: the time 'soon' is not a number, as those before it are; the text is 'b,c,soon'"),
-        ("", "line 2: the time is missing"),
-        ("2021-01-01", "line 2: the time '2021-01-01' is not a number"),
+        ("soon", "line 2: .*time 'soon' .*number.*'b,c,soon'"),
+        ("", "line 2: .*time .*missing"),
+        ("2021-01-01", "line 2: .*time '2021-01-01' .*number"),
     ],
 )
 def test_a_row_without_a_time_is_malformed(time, says, tmp_path):
     path = tmp_path / "e.csv"
     path.write_text(f"a,b,1\nb,c,{time}\nc,d,2\n")
-    with pytest.raises(ValueError, match="skip_bad_rows") as error:
+    with pytest.raises(ValueError, match=f"{says}.*skip_bad_rows"):
         read(path, time=2)
-    assert says in str(error.value)
     graph = read(path, time=2, skip_bad_rows=True)
     assert (graph.num_edges, graph.notes.bad_rows) == (2, 1)
 
@@ -152,18 +150,18 @@ def test_a_row_without_a_time_is_malformed(time, says, tmp_path):
 @pytest.mark.parametrize(
     ("source", "time", "says"),
     [
-        (FRAME, "yaer", "there is no column 'yaer'; the nearest are year"),
-        (FRAME, 7, "time has 7; there are columns 0 to 2"),
-        (FRAME, "source", "time is 'source', which is the column of the source; give columns"),
-        (FRAME.with_columns(year=None), "year", "row 0: the time is missing"),
-        (FRAME.with_columns(year=pl.lit(True)), "year", "column 'year' holds Boolean; times must be numbers"),
-        (FRAME.with_columns(year=float("nan")), "year", "row 0: the time nan is not a number or a date"),
-        (networkx_graph(FRAME), "when", "row 0: the time is missing"),
-        ([("a", "b")], 2, "time has no meaning for list"),
-        ("cycle:5", "year", "time has no meaning for the data set cycle:5"),
+        (FRAME, "yaer", "column 'yaer'.* year"),
+        (FRAME, 7, "time has 7; .*0 to 2"),
+        (FRAME, "source", "time is 'source'.*columns"),
+        (FRAME.with_columns(year=None), "year", "row 0: .*time .*missing"),
+        (FRAME.with_columns(year=pl.lit(True)), "year", "column 'year' holds Boolean"),
+        (FRAME.with_columns(year=float("nan")), "year", "row 0: .*time nan "),
+        (networkx_graph(FRAME), "when", "row 0: .*time .*missing"),
+        ([("a", "b")], 2, "time has .*list"),
+        ("cycle:5", "year", "time has .*cycle:5"),
     ],
 )
 def test_mistakes(source, time, says):
-    with pytest.raises(ValueError, match=re.escape(says)) as error:
+    with pytest.raises(ValueError, match=says) as error:
         read(source, time=time)
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""Large files, good and broken, take at most twice the memory of what is in them, and a few pieces more."""
+"""Reading a large file, good or broken, takes at most twice its content in memory, plus a constant."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from memory import watch
 import timelike as tl
 from timelike.io.untrusted_parquet import read_table
 
-#: Bytes of a file, unpacked, and of what reading takes besides, however large it is: pieces of the file, and
-#: what was freed but is kept by an allocator.
+#: Uncompressed bytes of a large and a small file, and the constant that reading may add: batches, and memory
+#: that an allocator keeps after it was freed.
 LARGE, SMALL, SPARE = 96_000_000, 100_000, 48 * 2**20
 LINE, NUMBERS = "node{}\tnode{}\t{:.4f}\n", "1{}\t1{}\t{:.4f}\n"
 XML = '<edge source="node{}" target="node{}"><data key="w">{:.4f}</data></edge>\n'
@@ -27,7 +27,7 @@ TERM = "\n[Term]\nid: GO:{0}\nname: term {0}\ndef: " + 300 * "x" + "\nis_a: GO:{
 
 
 def rows(line: str, size: int) -> str:
-    """Lines with two nodes and a weight: a text of about this size."""
+    """A text of about this size: lines with two nodes and a weight."""
     count = size // len(line.format(200_000, 200_000, 0.5))
     ends, weights = np.random.default_rng(0).integers(0, count // 5, (2, count)), np.linspace(0.1, 1, count)
     return "".join(map(line.format, *ends.tolist(), weights.tolist()))
@@ -47,7 +47,7 @@ def terms(size: int) -> str:
 
 
 def table(path: Path, line: str, size: int) -> int:
-    """Written by polars; how large the table is."""
+    """Write a table with polars and return its size."""
     import polars as pl
 
     frame = pl.read_csv(rows(line, size).encode(), separator="\t", new_columns=["source", "target", "weight"])
@@ -80,7 +80,7 @@ TABLES = {"names.parquet": LINE, "numbers.parquet": NUMBERS}
 
 
 def make(path: Path, size: int) -> int:
-    """A good file; how many bytes are in it, unpacked."""
+    """Write a good file and return its uncompressed size."""
     path.parent.mkdir()
     if path.name == "model":
         return model(path, size)
@@ -92,7 +92,7 @@ def make(path: Path, size: int) -> int:
 
 
 def damaged(path: Path, rng: random.Random) -> Path:
-    """A copy that is broken in its second half, or cut there."""
+    """Return a copy that is corrupted or truncated in its second half."""
     copy = Path(tempfile.mkdtemp(dir=path.parent.parent)) / path.name
     shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
     file = copy / rng.choice(["points.safetensors", "nodes.parquet"]) if path.is_dir() else copy
@@ -111,8 +111,8 @@ def read(path: Path) -> str:
 
 
 def main(small: Path, *large: Path) -> None:
-    """Read files; print the peak of the memory, and what was said of each."""
-    read(small)  # which loads all that is needed
+    """Read files; print the peak memory and the outcome of each."""
+    read(small)  # imports everything needed
     more, said = watch(), [read(path) for path in large]
     print(json.dumps([more(), said]))
 

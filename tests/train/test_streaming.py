@@ -125,14 +125,14 @@ def test_held_out_edges_are_validated_on(split, tmp_path):
 
 
 def test_what_is_wrong_is_said(tmp_path, in_parts):
-    with pytest.raises(FileNotFoundError, match="no folder of shards"):
+    with pytest.raises(FileNotFoundError, match="shards"):
         EdgeShards(tmp_path)
     (tmp_path / "shards.json").write_text(json.dumps({"nodes": "?"}))
-    with pytest.raises(ValueError, match="not of a folder of shards"):
+    with pytest.raises(ValueError, match=r"shards\.json"):
         EdgeShards(tmp_path)
     (tmp_path / "shards.json").write_text(json.dumps({"nodes": 2, "edges": [3], "checksum": ""}))
     np.save(tmp_path / "part-00000.npy", np.zeros((2, 2), np.int32))
-    with pytest.raises(ValueError, match=r"part-00000.npy is not as shards.json says"):
+    with pytest.raises(ValueError, match=r"part-00000\.npy .*shards\.json"):
         EdgeShards(tmp_path).part(0)
     with pytest.raises(TypeError, match="graph is"):
         tl.train([(0, 1)], MODEL)

@@ -1,4 +1,4 @@
-"""Data sets by name, with checksums, and the functions that generate graphs.
+"""Data sets by name, verified by checksum, and functions that generate graphs.
 
 May import: _util, core, likelihoods, manifolds, graphs, evaluation.
 """
@@ -7,11 +7,19 @@ from timelike.datasets.closure import transitive_closure
 from timelike.datasets.dream5 import Dream5, dream5
 from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.edge_files import export, export_non_edges
-from timelike.datasets.families import grid, random_dag, tree
+from timelike.datasets.families import (
+    chain,
+    cycle,
+    grid,
+    random_dag,
+    three_node_chain,
+    transitive_chain,
+    tree,
+    tripartite,
+)
 from timelike.datasets.planted import Planted, planted
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
-from timelike.datasets.toy import chain, cycle, three_node_chain, transitive_chain, tripartite
 from timelike.datasets.wordnet_split import wordnet_split
 
 __all__ = [

@@ -8,18 +8,18 @@ from timelike.graphs.digraph import DiGraph
 
 
 def transitive_closure(graph: DiGraph) -> DiGraph:
-    """The same nodes with an edge i → j wherever a path leads from i to another node j.
+    """Return the same nodes with an edge i → j wherever a path leads from i to another node j.
 
-    Paths grow by one edge at a time; only pairs seen for the first time are followed further, so
-    the work is the sum over closure pairs of the out-degree of their targets.
+    Paths grow by one edge per step, and only new pairs are extended: the work is the sum of the targets'
+    out-degrees over all pairs of the closure.
     """
     from scipy.sparse import csr_array
 
     shape = (graph.num_nodes, graph.num_nodes)
-    one = csr_array((np.ones(graph.num_edges, bool), (graph.sources, graph.targets)), shape=shape)
-    reached = frontier = one
+    step = csr_array((np.ones(graph.num_edges, bool), (graph.sources, graph.targets)), shape=shape)
+    reached = frontier = step
     while frontier.nnz:
-        frontier = (frontier @ one) > reached
+        frontier = (frontier @ step) > reached
         reached = reached + frontier
     sources, targets = reached.tocoo().coords
     return DiGraph.from_arrays(sources, targets, graph.num_nodes, graph.names)

@@ -1,4 +1,4 @@
-"""Files that others publish: found in a local folder or downloaded once into a cache, known by checksum."""
+"""Published data files: found in a local folder or downloaded once into a cache, verified by checksum."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ VARIABLE = "TIMELIKE_DATA"
 class Published:
     """A file, its checksum and where it is published.
 
-    It is looked for as `folder/name` and as `name`. `sha256` is None where copies differ in their
-    bytes. `url` is where it can be downloaded, if anywhere; if it lies in an archive there (.zip or
-    .deb), `archive` is the archive's checksum ("sha256:…", "md5:…").
+    It is looked up as `folder/name` and as `name`. `sha256` is None if copies differ in their bytes. `url`
+    is the download address, if any; if that is an archive (.zip or .deb), `archive` is the archive's checksum
+    ("sha256:…", "md5:…"). `installed` is the folder where a package of the operating system puts the file.
     """
 
     folder: str
@@ -34,18 +34,17 @@ class Published:
     url: str | None = None
     archive: str | None = None
     installed: str | None = None
-    """The folder where a package of the operating system puts it."""
 
 
 def cache() -> Path:
-    """The folder of downloaded files: one per user, whatever the project."""
+    """Return the user's folder of downloaded files."""
     import pooch
 
     return Path(pooch.os_cache("timelike"))
 
 
 def locate(file: Published, data_dir: str | os.PathLike | None = None) -> Path:
-    """The path of a file: in `data_dir`, `$TIMELIKE_DATA`, the cache, or downloaded into the cache."""
+    """Return the path of a file in `data_dir`, `$TIMELIKE_DATA` or the cache; download it if necessary."""
     for folder in _folders(file, data_dir):
         for path in (folder / file.folder / file.name, folder / file.name):
             if path.is_file():
@@ -70,12 +69,12 @@ def _verify(where: Path | str, content: bytes, file: Published) -> None:
     if file.sha256 not in (None, seen):
         raise ValueError(
             f"{where} is not the published file: its sha256 is {seen}, not {file.sha256}; "
-            f"remove it, or replace it by the one from {file.home}"
+            f"remove it, or replace it with the file from {file.home}"
         )
 
 
 def _download(file: Published) -> Path:
-    """Fetch a file into the cache, or say where to get it and where to put it."""
+    """Download a file into the cache; if that fails, say where to get it and where to put it."""
     if file.url is None:
         raise FileNotFoundError(_missing(file, "it cannot be downloaded"))
     place = cache() / file.folder
@@ -86,7 +85,7 @@ def _download(file: Published) -> Path:
         content = _member(fetched, file.name)
     except (OSError, ValueError, LookupError) as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}…"
-        why = f"it could not be downloaded from {file.url} ({reason})"
+        why = f"the download from {file.url} failed ({reason})"
         raise FileNotFoundError(_missing(file, why)) from None
     _verify(f"{file.name} in {fetched}", content, file)
     path = place / file.name
@@ -96,7 +95,7 @@ def _download(file: Published) -> Path:
 
 
 def _fetch(url: str, known_hash: str, folder: Path) -> Path:
-    """Download with a progress bar on a terminal, and without pooch's own messages."""
+    """Download with a progress bar on a terminal, without pooch's own messages."""
     import pooch
 
     log = pooch.get_logger()
@@ -116,34 +115,32 @@ def _missing(file: Published, why: str) -> str:
     return (
         f"{file.name}{checksum} is missing: "
         f"it is not in data_dir, ${VARIABLE}, {cache()}{installed}, and {why}. "
-        f"It is published at {file.home}. Put it into {cache() / file.folder}, or into any folder named by "
-        f"data_dir or by ${VARIABLE}."
+        f"Get it from {file.home} and put it into {cache() / file.folder}, or into a folder that "
+        f"data_dir or ${VARIABLE} names."
     )
 
 
 def _member(archive: Path, name: str) -> bytes:
-    """The content of the file called `name`, in whatever folder of a .zip or .deb archive."""
+    """Return the content of the file `name` in any folder of a .zip or .deb archive."""
     if archive.suffix == ".zip":
         with zipfile.ZipFile(archive) as files:
-            inside = next((n for n in files.namelist() if n.rsplit("/", 1)[-1] == name), None)
-            if inside is not None:
-                return files.read(inside)
+            for path in files.namelist():
+                if path.rsplit("/", 1)[-1] == name:
+                    return files.read(path)
     else:
         with tarfile.open(fileobj=io.BytesIO(_deb_data(archive.read_bytes()))) as tar:
             for entry in tar:
-                if entry.isfile() and entry.name.rsplit("/", 1)[-1] == name:
-                    stream = tar.extractfile(entry)
-                    assert stream is not None
+                if entry.name.rsplit("/", 1)[-1] == name and (stream := tar.extractfile(entry)):
                     return stream.read()
-    raise LookupError(f"{archive.name} holds no {name}")
+    raise LookupError(f"{archive.name} does not contain {name}")
 
 
 def _deb_data(package: bytes) -> bytes:
-    """The part data.tar.* of a Debian package, an `ar` archive: headers of 60 bytes, parts of even length."""
+    """Return data.tar.* from a Debian package, an `ar` archive: 60-byte headers, parts of even length."""
     at = len(b"!<arch>\n")
     while at < len(package):
         label, size = package[at : at + 16], int(package[at + 48 : at + 58])
         if label.startswith(b"data.tar"):
             return package[at + 60 : at + 60 + size]
         at += 60 + size + size % 2
-    raise LookupError("the Debian package holds no data.tar")
+    raise LookupError("the Debian package has no data.tar")

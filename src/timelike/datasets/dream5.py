@@ -1,4 +1,4 @@
-"""The gold standards of the DREAM5 network-inference challenge (Marbach et al., Nature Methods 2012)."""
+"""Gold standards of the DREAM5 network-inference challenge (Marbach et al., Nature Methods 2012)."""
 
 from __future__ import annotations
 
@@ -52,25 +52,24 @@ FILES = {
 
 
 class Dream5(NamedTuple):
-    """A network of regulator → target edges, with what its gold standard says besides."""
+    """A network of regulator → target edges with the rest of its gold standard.
+
+    `graph` holds the genes with an edge, by name. `non_edges` holds the (regulator, target) pairs that the
+    gold standard lists as non-edges, (n, 2) node numbers. `regulators` holds the numbers of the nodes that
+    the challenge lists as transcription factors.
+    """
 
     graph: DiGraph
-    """The genes with an edge, by name, and the edges."""
-
     non_edges: np.ndarray
-    """The (n, 2) pairs regulator, target that the gold standard lists as no edges, as node numbers."""
-
     regulators: np.ndarray
-    """The numbers of the nodes that the challenge lists as transcription factors."""
 
 
 def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     """Load "in-silico", "ecoli" or "yeast".
 
-    Nodes are the genes of the edges, in the order of the challenge's anonymous ids (G1, G2, …) and
-    under their real names (`lexA`, not `G120`). All listed non-edges lie between those genes, and
-    no name occurs twice. The challenge names more transcription factors than have edges; those
-    outside the network are left out of `regulators`.
+    Nodes are the genes with edges, in the order of the challenge's anonymous ids (G1, G2, …) but under
+    their real names (`lexA`, not `G120`). All listed non-edges lie between these genes, and names are
+    unique. Transcription factors without edges are not in `regulators`.
     """
     one_of("network", network, FILES)
     gold, genes, factors = (locate(file, data_dir) for file in FILES[network])
@@ -86,6 +85,6 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
 
 
 def _lines(path: Path) -> Iterator[list[str]]:
-    """The cells of each line that is no comment; plain text, so that no reader of tables is needed."""
+    """Yield the cells of each line that is not a comment, without a table reader."""
     with open(path, encoding="utf-8") as file:
         yield from (line.split() for line in file if not line.startswith("#"))

@@ -1,4 +1,4 @@
-"""The duplication-divergence model of protein networks (Ispolatov et al. 2005), with arrows."""
+"""The duplication-divergence model of protein networks (Ispolatov et al. 2005), with directed edges."""
 
 from __future__ import annotations
 
@@ -23,15 +23,12 @@ def duplication_divergence(
     p2: float = 0.7,
     start: str | DiGraph | Sequence[tuple[int, int]] = "cycle",
 ) -> DiGraph:
-    """Grow a graph by copying random nodes, with the paper's settings by default.
+    """Grow a graph by copying random nodes; the defaults are the paper's settings.
 
-    Each copy inherits every in-edge and out-edge of its original, direction kept, with probability
-    `p1` each, and is linked to the original, in one direction, with probability `p2`. The paper
-    starts from "a fully connected directed 3-node graph": `start="cycle"` is a directed 3-cycle,
-    "complete" has all 6 edges, "dag" stays acyclic; or give your own graph or list of edges.
-
-    The link to the original points from the copy to the original, so that a DAG stays a DAG.
-    Memory grows with the edges, time with nodes² (random numbers).
+    Each copy inherits every in-edge and out-edge of its original with probability `p1`, and with probability
+    `p2` it gets an edge to the original, so that a DAG stays a DAG. The paper starts from "a fully connected
+    directed 3-node graph": `start="cycle"` is a directed 3-cycle, "complete" has all 6 edges, "dag" is
+    acyclic; or pass your own graph or list of edges. Memory grows with the edges, time with nodes².
     """
     for name, p in (("p1", p1), ("p2", p2)):
         if not 0 <= p <= 1:
@@ -76,5 +73,5 @@ def _start(start: str | DiGraph | Sequence[tuple[int, int]]) -> DiGraph:
         one_of("start", start, SEED_GRAPHS, ", a graph or a list of edges")
         graph = DiGraph.from_arrays(*np.array(SEED_GRAPHS[start]).T)
     if graph.num_nodes == 0:
-        raise ValueError("start has no node; there is nothing to copy")
+        raise ValueError("start has no nodes; it must have at least one to copy")
     return graph

@@ -1,4 +1,4 @@
-"""Write a data set to an edge file, under the names of its nodes."""
+"""Write data sets to edge files, by node name."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from timelike.graphs.digraph import DiGraph
 if TYPE_CHECKING:
     import polars as pl
 
-#: Endings of edge files → what separates their columns (None: Parquet).
+#: File ending → column separator (None: Parquet).
 ENDINGS = {".tsv": "\t", ".csv": ",", ".tsv.gz": "\t", ".csv.gz": ",", ".parquet": None}
 
 
 def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None) -> dict[str, Any]:
-    """Write a data set as columns `source`, `target` and, where there are weights, `weight`.
+    """Write a data set as columns `source`, `target` and, if it has weights, `weight`.
 
-    The ending of `out` is the format: .tsv, .csv, both also with .gz, or .parquet. R-MAT graphs go
-    to Parquet in pieces, in bounded memory and with repeated edges. Returns how many edges were
-    written, and how many nodes have no edge and so are not in the file (None if that is not known).
+    The ending of `out` sets the format: .tsv, .csv, either also with .gz, or .parquet. R-MAT graphs are
+    streamed to Parquet in bounded memory and with repeated edges. Returns the number of edges written, and
+    the number of nodes without edges, which are not in the file (None if unknown).
     """
     path = output_path("out", out, ENDINGS)
     dataset, parameters = resolve(name)
@@ -37,7 +37,7 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
         return {"edges": rmat_to_parquet(path, scale, *rest), "isolated": None}
     graph = load(name, data_dir)
     with replacing(path) as part:
-        write_edges(edge_table(graph), part, path.name.lower())
+        write_edges(edge_table(graph), part)
     linked = np.zeros(graph.num_nodes, bool)
     linked[graph.sources] = linked[graph.targets] = True
     return {"edges": graph.num_edges, "isolated": int(graph.num_nodes - linked.sum())}
@@ -46,27 +46,27 @@ def export(name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None
 def export_non_edges(
     name: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None
 ) -> dict[str, Any]:
-    """Write the listed non-edges of a DREAM5 network as `export` writes edges; returns how many there are."""
+    """Write the listed non-edges of a DREAM5 network as `export` writes edges; return their number."""
     path = output_path("out", out, ENDINGS)
     resolve(name)
     family, _, network = name.partition(":")
     if family != "dream5":
-        raise ValueError(f"{name} lists no non-edges; {', '.join(f'dream5:{x}' for x in FILES)} do")
+        raise ValueError(f"{name} lists no non-edges; only {', '.join(f'dream5:{x}' for x in FILES)} do")
     graph, non_edges, _ = dream5(network, data_dir)
     with replacing(path) as part:
-        write_edges(pair_table(graph, non_edges), part, path.name.lower())
+        write_edges(pair_table(graph, non_edges), part)
     return {"non_edges": len(non_edges)}
 
 
 def edge_table(graph: DiGraph) -> pl.DataFrame:
-    """The edges by name: columns source, target and, where there are such, weight and time."""
+    """Return the edges by node name: columns source, target and, if present, weight and time."""
     table = pair_table(graph, graph.pairs)
     more = {"weight": graph.weights, "time": graph.times}
     return table.with_columns(**{name: values for name, values in more.items() if values is not None})
 
 
 def pair_table(graph: DiGraph, pairs: np.ndarray) -> pl.DataFrame:
-    """Pairs of nodes of a graph, an (n, 2) array, by name."""
+    """Return pairs of nodes, an (n, 2) array, by node name."""
     import polars as pl
 
     ends = pl.DataFrame(pairs, schema=["source", "target"])
@@ -76,10 +76,10 @@ def pair_table(graph: DiGraph, pairs: np.ndarray) -> pl.DataFrame:
     return ends.select(names.gather(ends[end]).alias(end) for end in ends.columns)
 
 
-def write_edges(frame: pl.DataFrame, path: Path, name: str = "") -> None:
-    """In the format that the ending of the name, or of the path, stands for."""
-    name = name or path.name.lower()
-    separator = next(ENDINGS[ending] for ending in sorted(ENDINGS, key=len)[::-1] if name.endswith(ending))
+def write_edges(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format given by the ending of the path."""
+    name = path.name.lower()
+    separator = next(separator for ending, separator in ENDINGS.items() if name.endswith(ending))
     if separator is None:
         frame.write_parquet(path)
         return
@@ -89,7 +89,7 @@ def write_edges(frame: pl.DataFrame, path: Path, name: str = "") -> None:
 
 
 def write_nodes(graph: DiGraph, path: Path) -> None:
-    """One name a line, to be read with `nodes=`."""
+    """Write one name per line, to be read with `nodes=`."""
     import polars as pl
 
     names = pl.Series([str(graph.name(i)) for i in range(graph.num_nodes)])
@@ -98,5 +98,5 @@ def write_nodes(graph: DiGraph, path: Path) -> None:
 
 
 def _quotes(names: pl.Series) -> Literal["always", "necessary"]:
-    """A line that begins with # would be read as a comment."""
+    """Quote names if one begins with #: its line would be read as a comment."""
     return "always" if names.cast(str).str.starts_with("#").any() else "necessary"

@@ -1,6 +1,6 @@
-"""Graphs with a geometry in them: points in Minkowski space, and edges drawn by a likelihood.
+"""Graphs with a planted geometry: points in Minkowski space, and edges drawn with a known likelihood.
 
-Since the likelihood that drew a graph is known, so is the best that any model can make of it.
+Because the likelihood is known, so is the best score that any model can reach.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from timelike.graphs.digraph import MOST_NODES, DiGraph
 if TYPE_CHECKING:
     from timelike.core.model import Model
 
-#: Sources and targets whose pairs are looked at together.
+#: Sources and targets per tile of pairs.
 SOURCES, TARGETS = 1 << 8, 1 << 10
-#: Edges among these, at most.
+#: Most edges per tile.
 MOST = 1 << 13
-#: Pairs that are less likely than this are not looked at.
+#: Pairs below this probability are ignored.
 LEAST = 1e-3
-#: Steps of the integral over time and over space.
+#: Steps of the integrals over time and space.
 STEPS = 400
 
 
 class Planted(NamedTuple):
-    """A graph, and the points and the model that it was drawn from."""
+    """A graph with the points and the model that it was drawn from."""
 
     graph: DiGraph
     points: np.ndarray
@@ -37,10 +37,10 @@ class Planted(NamedTuple):
 
 
 def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0) -> Planted:
-    """Points all over a cube of Minkowski space; p → q is an edge with the probability of a likelihood.
+    """Draw uniform points in a cube of Minkowski space, and each edge p → q with its likelihood.
 
-    It is `TripleFermiDirac(0.02, 0.05, 0.5)`, cut off below 10⁻³. The cube is of such a size that about
-    `degree` edges leave a node far from its walls.
+    The likelihood is `TripleFermiDirac(0.02, 0.05, 0.5)`, cut off below 10⁻³. The cube's size gives nodes far
+    from its walls about `degree` out-edges.
     """
     from timelike.core.model import Model
     from timelike.likelihoods import TripleFermiDirac
@@ -50,15 +50,14 @@ def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0
     model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
     reach = _reach(model)
     side = (nodes * reach.volume / positive_number("degree", degree)) ** (1 / dim)
-    points = np.random.default_rng(whole_number("seed", seed)).random((nodes, dim), np.float32) * np.float32(
-        side
-    )
+    rng = np.random.default_rng(whole_number("seed", seed))
+    points = rng.random((nodes, dim), np.float32) * np.float32(side)
     s, t = _draw(model, points, reach, seed)
     return Planted(DiGraph.from_arrays(s, t, nodes), points, model)
 
 
 class _Reach(NamedTuple):
-    """How far edges reach into past, future and space, and ∫F over all that."""
+    """How far edges reach into past, future and space, and the integral ∫F over that region."""
 
     past: float
     future: float
@@ -67,7 +66,7 @@ class _Reach(NamedTuple):
 
 
 def _reach(model: Any) -> _Reach:
-    """That of a model; the integral is taken over all Δt and, by shells, over all distances."""
+    """Return the reach of a model; integrate over Δt and, in shells, over distance."""
     import jax.numpy as jnp
 
     from timelike.manifolds.pairwise import log_probs
@@ -87,34 +86,33 @@ def _reach(model: Any) -> _Reach:
 
 
 def _draw(model: Any, points: np.ndarray, reach: _Reach, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The edges: (sources, targets). Only pairs in the same or adjacent cells of space are near enough."""
+    """Draw the edges (sources, targets) among pairs in the same or adjacent cells of space."""
     import jax.numpy as jnp
 
     order, starts, cells = _cells(points, reach.space)
     ranked, tile = points[order], _compiled()
     columns = jnp.asarray(np.pad(ranked, ((0, TARGETS), (0, 0))).T)
-    found = []
+    tiles = []
     for cell in range(cells**2):
-        near = [
-            a * cells + b for a, b in itertools.product(*(_around(c, cells) for c in divmod(cell, cells)))
-        ]
+        around = (range(max(c - 1, 0), min(c + 2, cells)) for c in divmod(cell, cells))
+        near = [a * cells + b for a, b in itertools.product(*around)]
         for i in range(starts[cell], starts[cell + 1], SOURCES):
             stop = min(i + SOURCES, starts[cell + 1])
             window = ranked[[i, stop - 1], 0] + np.array([-reach.past, reach.future])
             for other in near:
                 first = starts[other]
                 low, high = first + np.searchsorted(ranked[first : starts[other + 1], 0], window)
-                for j in range(low, high, TARGETS):  # the next is asked for before this one is looked at
+                for j in range(low, high, TARGETS):  # asynchronous: results are fetched later
                     limits = np.array([i, stop, j, high], np.int32)
-                    found.append((i, j, *tile(model, columns, limits, np.uint32(seed))))
-    s, t = _ends(found)
+                    tiles.append((i, j, *tile(model, columns, limits, np.uint32(seed))))
+    s, t = _ends(tiles)
     return order[s], order[t]
 
 
 def _cells(points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """Points by cells of the first two axes of space, then by time.
+    """Sort points by cell of the first two axes of space, then by time.
 
-    Their order, where in it each cell starts, and how many cells there are along an axis.
+    Returns their order, the start of each cell in it, and the number of cells per axis.
     """
     side = float(points.max())
     cells = max(1, int(side / reach))
@@ -124,16 +122,12 @@ def _cells(points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray, in
     return order, np.searchsorted(cell[order], np.arange(cells**2 + 1)), cells
 
 
-def _around(cell: int, cells: int) -> range:
-    return range(max(cell - 1, 0), min(cell + 2, cells))
-
-
-def _ends(found: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
-    """Sources and targets of the edges of all tiles."""
+def _ends(tiles: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
+    """Collect sources and targets of the edges of all tiles."""
     sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for i, j, number, places in found:
+    for i, j, number, places in tiles:
         if int(number) > MOST:
-            raise ValueError(f"{int(number):,} edges in a tile of {SOURCES} × {TARGETS}; lower the degree")
+            raise ValueError(f"a tile has {int(number):,} edges; the limit is {MOST:,}: lower degree")
         hit = np.asarray(places)[: int(number)]
         sources.append(i + hit // TARGETS)
         targets.append(j + hit % TARGETS)
@@ -142,7 +136,7 @@ def _ends(found: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.cache
 def _compiled() -> Any:
-    """How many pairs of a block of sources and one of targets are edges, and which: by a hash of the pair."""
+    """Compile the function that counts and lists the edges of a tile; a hash of the pair decides."""
     import jax
     import jax.numpy as jnp
 

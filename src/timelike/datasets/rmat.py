@@ -1,13 +1,12 @@
-"""R-MAT graphs (Chakrabarti, Zhan and Faloutsos 2004), also larger than memory: streamed to a file.
+"""R-MAT graphs (Chakrabarti, Zhan and Faloutsos 2004), in memory or streamed to a file.
 
-The adjacency matrix of 2^scale nodes is cut into four quarters, one of which is chosen with
-probability a (top left), b (top right), c (bottom left) or d = 1 − a − b − c; again inside it,
-`scale` times, until one entry is left: an edge. The defaults are those of Graph500. A stochastic
-Kronecker graph of the matrix [[a, b], [c, d]] is the same model.
+To draw an edge, choose a quarter of the 2^scale × 2^scale adjacency matrix with probability a (top left),
+b (top right), c (bottom left) or d = 1 − a − b − c (bottom right), and repeat inside it until one entry is
+left. The defaults are those of Graph500. A stochastic Kronecker graph of [[a, b], [c, d]] is the same model.
 
-Edges are drawn in chunks; chunk k has its own generator, seeded with (seed, k), so a graph is the
-same however it is made. Loops are dropped, repeated edges are left to the reader (a `DiGraph`
-keeps one of each), so there are slightly fewer edges than edge_factor · 2^scale.
+Edges are drawn in chunks. Chunk k has its own generator, seeded with (seed, k), so a graph in memory and a
+streamed one have the same edges. Self-loops are dropped, which leaves slightly fewer edges than
+edge_factor · 2^scale. A file keeps repeated edges; a `DiGraph` keeps one of each.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from timelike._util.atomic_files import replacing
 from timelike._util.checks import whole_number
 from timelike.graphs.digraph import DiGraph
 
-#: Edges drawn at a time: small enough for the processor's cache.
+#: Edges drawn at a time, few enough for the processor's cache.
 DRAW = 2**16
-#: Draws per chunk: a million edges, all that a stream holds in memory and one row group of its file.
+#: Draws per chunk: a million edges, which a stream holds in memory and writes as one row group.
 DRAWS = 16
-#: Random node numbers do not compress, but need only `scale` bits: a fourth of the time of zstd.
+#: Random node numbers do not compress, but need only `scale` bits; this takes a quarter of zstd's time.
 PACKED: dict[str, Any] = {
     "use_dictionary": False,
     "column_encoding": "DELTA_BINARY_PACKED",
@@ -37,9 +36,10 @@ PACKED: dict[str, Any] = {
 def rmat(
     scale: int = 10, edge_factor: int = 16, a: float = 0.57, b: float = 0.19, c: float = 0.19, seed: int = 0
 ) -> DiGraph:
-    """An R-MAT graph of 2^scale nodes and about edge_factor · 2^scale edges, repeated ones once."""
-    if whole_number("edge_factor", edge_factor, 1) * 2 ** whole_number("scale", scale, 1, 30) >= 2**31:
-        raise ValueError("a graph has fewer than 2^31 edges; a larger one can be exported to a .parquet file")
+    """An R-MAT graph of 2^scale nodes and about edge_factor · 2^scale edges before merging repeated ones."""
+    edges = whole_number("edge_factor", edge_factor, 1) * 2 ** whole_number("scale", scale, 1, 30)
+    if edges >= 2**31:
+        raise ValueError(f"edge_factor · 2^scale is {edges}; it must be < 2^31; export to .parquet instead")
     chunks = list(_chunks(scale, edge_factor, (a, b, c), seed))
     sources, targets = (np.concatenate(ends) for ends in zip(*chunks, strict=True))
     return DiGraph.from_arrays(sources, targets, 2**scale)
@@ -54,9 +54,9 @@ def rmat_to_parquet(
     c: float = 0.19,
     seed: int = 0,
 ) -> int:
-    """Write the edges of `rmat` to a Parquet file, chunk by chunk; returns how many were written.
+    """Write the edges of `rmat` to a Parquet file, chunk by chunk, and return their number.
 
-    Columns `source` and `target`; memory does not grow with the graph. The file appears when it is
+    The columns are `source` and `target`. Memory does not grow with the graph. The file appears once it is
     complete.
     """
     try:
@@ -64,7 +64,7 @@ def rmat_to_parquet(
         from pyarrow import parquet
     except ImportError:
         raise ImportError(
-            "streaming to Parquet needs pyarrow: pip install pyarrow (it is in the extra timelike[io])"
+            "streaming to Parquet needs pyarrow: pip install pyarrow (included in timelike[io])"
         ) from None
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
     chunks = _chunks(scale, edge_factor, (a, b, c), seed)
@@ -79,7 +79,7 @@ def rmat_to_parquet(
 def _chunks(
     scale: int, edge_factor: int, abc: tuple[float, float, float], seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Sources and targets of all edges, chunk by chunk."""
+    """Yield sources and targets, chunk by chunk."""
     total = whole_number("edge_factor", edge_factor, 1) * 2 ** whole_number("scale", scale, 1, 30)
     whole_number("seed", seed)
     for name, p in zip("abc", abc, strict=True):
@@ -99,7 +99,7 @@ def _chunks(
 def _draw(
     rng: np.random.Generator, scale: int, count: int, abc: tuple[float, float, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`count` edges: one bit of source and target per level."""
+    """Draw `count` edges, one bit of source and target per level."""
     a, ab, abc_ = np.cumsum(np.asarray(abc), dtype=np.float32)
     source, target = np.zeros((2, count), np.int32)
     for _ in range(scale):

@@ -1,4 +1,4 @@
-"""The noun hierarchy of WordNet 3.0, from its database files. Edges point from hypernym to hyponym."""
+"""The noun hierarchy of WordNet 3.0 from its database files; edges point from hypernym to hyponym."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from timelike.datasets.closure import transitive_closure
 from timelike.datasets.downloads import Published, locate
 from timelike.graphs.digraph import DiGraph
 
-#: The noun files of the database. Builds differ in their bytes, so the number of synsets is checked instead.
+#: The noun files of the database. Builds differ in their bytes, so the number of synsets is checked.
 FILES = tuple(
     Published(
         "wordnet",
         name,
         None,
-        "https://wordnet.princeton.edu (WordNet 3.0 database files) and in Debian's package wordnet-base",
+        "https://wordnet.princeton.edu (WordNet 3.0 database files) or Debian's package wordnet-base",
         "https://deb.debian.org/debian/pool/main/w/wordnet/wordnet-base_3.0-37_all.deb",
         "sha256:61060d960f9ada8fa120872312eccd3ecebfbab8c4579e4f5a74e1cf67620752",
         "/usr/share/wordnet",
@@ -30,12 +30,12 @@ ROOT = "entity.n.01"
 
 
 def noun_hypernyms(data_dir: str | os.PathLike | None = None) -> DiGraph:
-    """The direct hypernyms: `feline.n.01` → `cat.n.01`, instances (`@i`) included."""
+    """Direct hypernyms, including instances (`@i`): `feline.n.01` → `cat.n.01`."""
     data, index = (locate(file, data_dir) for file in FILES)
     graph = read_nouns(data, index)
     if graph.num_nodes != SYNSETS:
         raise ValueError(
-            f"{data} has {graph.num_nodes:,} noun synsets; WordNet 3.0 has {SYNSETS:,}: take that version"
+            f"{data} has {graph.num_nodes:,} noun synsets; WordNet 3.0 has {SYNSETS:,}: use that version"
         )
     return graph
 
@@ -62,11 +62,10 @@ def mammals(data_dir: str | os.PathLike | None = None) -> DiGraph:
 
 
 def read_nouns(data: Path, index: Path) -> DiGraph:
-    """The graph of direct hypernyms in the files `data.noun` and `index.noun`.
+    """Read the direct hypernyms from the files `data.noun` and `index.noun`.
 
-    A synset is called as NLTK calls it: its first word in lower case, `.n.`, and the two-digit
-    number of that word's sense, from the index. A word's senses are numbered by the order of the
-    offsets in its line of the index.
+    Synsets are named as in NLTK: the first word in lower case, `.n.`, and the two-digit number of its sense,
+    which is the position of the synset's offset in the word's line of the index.
     """
     senses = dict(_senses(index))
     number: dict[str, int] = {}
@@ -74,7 +73,7 @@ def read_nouns(data: Path, index: Path) -> DiGraph:
     links: list[tuple[str, int]] = []
     for line, (offset, word, hypernyms) in _synsets(data):
         if (word, offset) not in senses:
-            raise ValueError(f"{data}, line {line}: {index} has no sense of {word!r} at {offset}")
+            raise ValueError(f"{data}, line {line}: {index} has no sense of {word!r} at offset {offset}")
         links += [(hypernym, len(names)) for hypernym in hypernyms]
         number[offset] = len(names)
         names.append(f"{word}.n.{senses[word, offset]:02d}")
@@ -86,36 +85,30 @@ def read_nouns(data: Path, index: Path) -> DiGraph:
 
 
 def _synsets(data: Path) -> Iterator[tuple[int, tuple[str, str, list[str]]]]:
-    """Line number, offset, first word and hypernyms' offsets of every synset (format: wndb(5WN))."""
+    """Yield line number, offset, first word and hypernyms' offsets of each synset (format: wndb(5WN))."""
     for line, fields in _lines(data):
         try:
             at = 4 + 2 * int(fields[3], 16)
             pointers = fields[at + 1 : at + 1 + 4 * int(fields[at])]
-            up = [
-                offset
-                for kind, offset in zip(pointers[::4], pointers[1::4], strict=True)
-                if kind in ("@", "@i")
-            ]
-            yield line, (fields[0], fields[4].lower(), up)
+            links = zip(pointers[::4], pointers[1::4], strict=True)
+            yield line, (fields[0], fields[4].lower(), [up for kind, up in links if kind in ("@", "@i")])
         except (IndexError, ValueError):
-            raise ValueError(f"{data}, line {line}: this is no synset: {' '.join(fields)[:60]!r}") from None
+            raise ValueError(f"{data}, line {line}: not a synset: {' '.join(fields)[:60]!r}") from None
 
 
 def _senses(index: Path) -> Iterator[tuple[tuple[str, str], int]]:
-    """(word, offset) → sense number, for all words of the index."""
+    """Yield (word, offset) and sense number for all words of the index."""
     for line, fields in _lines(index):
         try:
             offsets = fields[-int(fields[2]) :]
         except (IndexError, ValueError):
-            raise ValueError(
-                f"{index}, line {line}: this is no line of an index: {' '.join(fields)[:60]!r}"
-            ) from None
+            raise ValueError(f"{index}, line {line}: not an index entry: {' '.join(fields)[:60]!r}") from None
         for sense, offset in enumerate(offsets, 1):
             yield (fields[0], offset), sense
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The numbered lines as fields, without the licence at the top (indented) and the glosses."""
+    """Yield numbered lines as fields, without the indented licence at the top and without glosses."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if not line.startswith("  "):
@@ -123,7 +116,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _induced(graph: DiGraph, keep: np.ndarray) -> DiGraph:
-    """The chosen nodes, renumbered, and the edges among them."""
+    """Return the subgraph of the selected nodes, renumbered."""
     new = np.cumsum(keep) - 1
     both = keep[graph.sources] & keep[graph.targets]
     names = None if graph.names is None else [graph.names[i] for i in np.flatnonzero(keep).tolist()]

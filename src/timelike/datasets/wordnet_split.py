@@ -1,4 +1,4 @@
-"""The link-prediction splits of the WordNet noun closure by Ganea, Bécigneul and Hofmann (ICML 2018)."""
+"""Link-prediction splits of the WordNet noun closure by Ganea, Bécigneul and Hofmann (ICML 2018)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FILES = {
     part: Published("wordnet", f"noun_closure.tsv.{part}", sha256, HOME, f"{RAW}noun_closure.tsv.{part}")
     for part, sha256 in _SHA256.items()
 }
-#: The 50 % file is not in the repository: any draw of the same form is taken.
+#: The 50 % file is not in the repository: any draw of the same form is accepted.
 FILES["train_50percent"] = Published(
     "wordnet",
     "noun_closure.tsv.train_50percent",
@@ -47,13 +47,12 @@ FILES["train_50percent"] = Published(
 
 
 def wordnet_split(percent: int, data_dir: str | os.PathLike | None = None) -> Split:
-    """The split that trains on the basic edges and on `percent` (0, 10, 25, 50) of the other closure pairs.
+    """Load the split that trains on the basic edges and on `percent` (0, 10, 25, 50) of the other pairs.
 
-    Edges point from hypernym to hyponym, as in the files. The 82,114 nodes are all noun synsets but
-    the root `entity.n.01`. There are ten non-edges per edge: five with another hyponym, five with
-    another hypernym.
+    Edges point from hypernym to hyponym, as in the files. The 82,114 nodes are all noun synsets except the
+    root `entity.n.01`. There are ten non-edges per edge: five replace the hyponym, five the hypernym.
     """
-    from timelike.evaluation.splits import Split  # loads JAX, which no other data set needs
+    from timelike.evaluation.splits import Split  # imports JAX, which other data sets do not need
 
     percent = whole_number("percent", percent, choices=PERCENTS)
     vocabulary = locate(FILES["vocab"], data_dir).read_text(encoding="utf-8")
@@ -72,4 +71,4 @@ def _pairs(part: str, num_nodes: int, data_dir: str | os.PathLike | None) -> np.
         pairs = np.loadtxt(path, np.int64, delimiter="\t", ndmin=2)
         return checked_pairs(pairs, num_nodes, "this file")
     except ValueError as error:
-        raise ValueError(f"{path}: every line must be two node numbers with a tab between; {error}") from None
+        raise ValueError(f"{path}: every line must be two node numbers separated by a tab; {error}") from None

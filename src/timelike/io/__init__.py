@@ -1,7 +1,7 @@
-"""Graphs in and out: files of many formats and objects of other libraries become a `DiGraph` or `EdgeShards`.
+"""Read graphs from files and from other libraries' objects into a `DiGraph` or `EdgeShards`.
 
-`formats` is the one list of file formats. Files come from strangers: every reader bounds its memory and names
-the line of a mistake. May import: _util, graphs, datasets.
+`formats` lists the file formats. Files are untrusted: every reader bounds its memory and names the line of an
+error. May import: _util, graphs, datasets.
 """
 
 from timelike.graphs.reading_notes import ReadSummary

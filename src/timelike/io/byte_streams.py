@@ -1,4 +1,4 @@
-"""Files as streams of bytes and of whole lines, whatever they are packed in."""
+"""Files as streams of bytes or whole lines, decompressed on the fly."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import IO, Any
 
 PACKINGS = (".gz", ".bz2", ".zst")
-#: Bytes read at a time: no more are faster, and the tables of a block are several times as large.
+#: Bytes per read. Larger blocks are not faster, and the tables made from a block are several times its size.
 BLOCK = 2**22
-#: No line of a file of edges is as long.
+#: No line of an edge list is this long.
 LONGEST_LINE = 2**26
-#: What unpacks to more than this many bytes, and to so many times its size, is there to fill the memory.
+#: Refuse compressed files that exceed both this size and this expansion ratio: they are decompression bombs.
 UNPACKED, RATIO = 2**22, 200
 
 
 class File:
-    """A file to read: its name for messages, its ending without that of the packing, and its bytes."""
+    """An input file: its name for messages, its ending without that of the compression, and its bytes."""
 
     def __init__(self, path: Path | None):
         self.path = path
@@ -48,7 +48,7 @@ class File:
         return _zstd(raw, self.name) if start == b"\x28\xb5\x2f\xfd" else raw
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, unpacked; fewer than `size` only at the end."""
+        """Read the next decompressed bytes; fewer than `size` only at the end."""
         parts, left = [self._ahead], size - len(self._ahead)
         self._ahead = b""
         try:
@@ -62,7 +62,7 @@ class File:
         except (EOFError, OSError, zlib.error) as error:
             if isinstance(error, OSError) and error.errno is not None and self._stream is self._raw:
                 raise
-            raise ValueError(f"{self.name}: the packed file is broken: {error}") from None
+            raise ValueError(f"{self.name}: the compressed file is damaged: {error}") from None
         return b"".join(parts)
 
     def _check_unpacked(self, more: int) -> None:
@@ -71,16 +71,16 @@ class File:
             return
         if self._unpacked_bytes > RATIO * self.path.stat().st_size:
             raise ValueError(
-                f"{self.name}: it unpacks to over {RATIO} times its size; if you trust it, unpack it first"
+                f"{self.name}: it expands over {RATIO}-fold; if you trust it, decompress it first"
             )
 
     def head(self) -> bytes:
-        """The first few thousand bytes, which are read again later."""
+        """Return the first few thousand bytes without consuming them."""
         self._ahead = self.read(4096)
         return self._ahead
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Pieces of whole lines, each with a line feed at its end, and the number of their first line."""
+        """Yield blocks of whole lines, each ending in a line feed, with the number of their first line."""
         line, rest = 1, b""
         while piece := self.read(BLOCK):
             if line == 1 and not rest:
@@ -89,7 +89,7 @@ class File:
             if not cut:
                 rest += piece
                 if len(rest) > LONGEST_LINE:
-                    raise ValueError(f"{self.name}, line {line}: it has no end; this is no list of edges")
+                    raise ValueError(f"{self.name}, line {line}: over {LONGEST_LINE:,} bytes on one line")
                 continue
             block, rest = rest + piece[:cut], piece[cut:]
             yield line, block
@@ -102,14 +102,14 @@ class File:
             raise ValueError(f"{self.name}: the text is UTF-16; save it as UTF-8")
         if piece.startswith(b"PK\x03\x04"):
             raise ValueError(
-                f"{self.name}: this is a zip archive or an Excel file; unpack or save it as TSV or CSV"
+                f"{self.name}: this is a zip archive or an Excel file; extract it or save it as CSV"
             )
         if b"\0" in piece[:4096]:
-            raise ValueError(f"{self.name}: this is no text file but binary data of an unknown kind")
+            raise ValueError(f"{self.name}: this is binary data in an unknown format, not text")
         return piece.removeprefix(b"\xef\xbb\xbf")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines of UTF-8 text without their ends."""
+        """Yield numbered lines of UTF-8 text without their line ends."""
         for first, block in self.blocks():
             for i, line in enumerate(block.split(b"\n")[:-1], first):
                 try:
@@ -128,7 +128,5 @@ def _zstd(raw: Any, name: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise ImportError(
-            f"{name}: .zst files need pyarrow: pip install pyarrow (it is in the extra timelike[io])"
-        ) from None
+        raise ImportError(f"{name}: .zst files need pyarrow: pip install pyarrow (in timelike[io])") from None
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw, "r"), "zstd")

@@ -1,4 +1,4 @@
-"""The edges of a file as they come: in memory once, 8 bytes for both ends."""
+"""A growing buffer of edges, held in memory once: 8 bytes for both ends of an edge."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from timelike.graphs.edge_sorting import PIECE, Edges, ends, keys
 
-#: Bytes that a column begins with. So large a one has pages of its own: they are in use from when they are
-#: first written to until the column is let go.
+#: Initial bytes of a column. An array this large has its own memory pages, which count only once written to
+#: and are returned when the column is released.
 FIRST = 2**25
 
 
 class EdgeList:
-    """Edges between numbered nodes as they came. All have a weight or none has, and so with times."""
+    """Edges between numbered nodes, in order of arrival. All have weights or none has; the same for times."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._columns = _Column(), _Column(), _Column()  # keys (see `sorting`), weights, times
+        self._columns = _Column(), _Column(), _Column()  # keys (see `edge_sorting`), weights, times
 
     def __len__(self) -> int:
         return self._count
@@ -33,7 +33,7 @@ class EdgeList:
         self._count += len(s)
 
     def pieces(self) -> Iterator[Edges]:
-        """The edges that are here now, some at a time."""
+        """Yield the present edges in pieces."""
         count = self._count
         return (self._piece(i, min(i + PIECE, count)) for i in range(0, count, PIECE))
 
@@ -42,25 +42,25 @@ class EdgeList:
         return *ends(key), weights, times
 
     def change(self, change: Callable[..., Edges]) -> None:
-        """Put what `change` makes of edges, as many or fewer, into their place."""
+        """Replace the edges, piece by piece, by what `change` returns: as many or fewer."""
         pieces, self._count = self.pieces(), 0
         for piece in pieces:
             self.append(*change(*piece))
 
     def mirror(self) -> None:
-        """Add all edges the other way round."""
+        """Add the reverse of every edge."""
         for s, t, weights, times in self.pieces():
             self.append(t, s, weights, times)
 
     def taken(self) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-        """Keys, weights and times, which are here no more."""
+        """Return keys, weights and times, and empty the buffer."""
         key, weights, times = (column.taken(self._count) for column in self._columns)
         self._count = 0
         return key, weights, times
 
 
 class _Column:
-    """An array that grows at its end, or None; the system moves the pages of a large one, and copies none."""
+    """An array that grows at its end, or None; the system moves the pages of a large one without copying."""
 
     def __init__(self) -> None:
         self._values: np.ndarray | None = None
@@ -72,7 +72,7 @@ class _Column:
             self._values = np.empty(FIRST // values.itemsize, values.dtype)
         end = start + len(values)
         if end > len(self._values):
-            values = values.copy()  # they may be a part of what moves
+            values = values.copy()  # they may be a view of the array that moves
             self._values.resize(end + end // 16, refcheck=False)
         self._values[start:end] = values
 

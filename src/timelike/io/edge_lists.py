@@ -1,7 +1,7 @@
-"""Edge lists as text: one edge per line, fields divided by tabs, commas, semicolons, bars or blanks.
+"""Edge lists as text: one edge per line, fields separated by tabs, commas, semicolons, bars or blanks.
 
-A file is read in blocks of whole lines. `_fast` hands a block to polars, and gives up on anything
-that is not plain; `_careful` reads line by line and is the definition of what a block means.
+A file is read in blocks of whole lines. `_fast` parses a block with polars and gives up on anything unusual;
+`_careful` reads line by line and defines what a block means.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import numpy as np
 from timelike._util.checks import show
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns
-from timelike.io.edge_times import NUMBER, Time
+from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
-from timelike.io.line_layout import BLANKS, MISSING, NAMES, RETURN, SAMPLE, Layout, fields, guess
+from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: How lines begin that are passed over; `sep=;` is for Excel.
+#: Beginnings of lines to skip; `sep=;` is for Excel.
 COMMENTS = ("#", "%", "sep=", '"sep=')
-#: Rows that are Python objects at a time.
+#: Rows held as Python objects at a time.
 SOME = 2**15
+NAN = float("nan")
 
 
 def collect(
@@ -38,7 +39,7 @@ def collect(
     comment: str | Sequence[str] = COMMENTS,
     time: Column | None = None,
 ) -> None:
-    """Add the edges of a list to what the builder has; what is not given is guessed from the first lines."""
+    """Add the edges of a list to the builder; missing options are guessed from the first lines."""
     comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
     layout: Layout | None = None
     empty = True
@@ -56,23 +57,18 @@ def collect(
     if layout is None:
         raise ValueError(f"{file.name}: there are no edges in it, only comments and blank lines")
     if layout.header and not builder.rows and not builder.bad_rows:
-        raise ValueError(f"{file.name}: there is a header on line {layout.header} and nothing below it")
+        raise ValueError(f"{file.name}: line {layout.header} is a header, and no edges follow it")
 
 
 def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
-    """The first lines with something on them."""
+    """Return the first lines that are neither blank nor comments."""
     lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in _lines(first, block))
-    found = []
-    for i, line in lines:
-        if line.strip(BLANKS) and not line.startswith(comments):
-            found.append((i, line))
-        if len(found) == SAMPLE:
-            break
-    return found
+    used = ((i, line) for i, line in lines if line.strip(BLANKS) and not line.startswith(comments))
+    return list(itertools.islice(used, SAMPLE))
 
 
 def _lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
-    """Numbered lines, without a copy of all of them."""
+    """Yield numbered lines without copying the whole block."""
     at = 0
     while at < len(block):
         end = block.index(b"\n", at)
@@ -83,31 +79,23 @@ def _lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
 def add_block(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...] = COMMENTS
 ) -> None:
-    """Add the edges on these lines."""
-    if layout.header >= first:
-        cut = _after(block, layout.header - first + 1)
-        first, block = layout.header + 1, block[cut:]
-    while block.startswith(tuple(c.encode() for c in comments)):  # a file often begins with comments
-        first, block = first + 1, block[_after(block, 1) :]
+    """Add the edges of a block of lines, the first of which has the number `first`."""
+    skipped = tuple(c.encode() for c in comments)  # files often begin with comments
+    at = 0
+    while layout.header >= first or block.startswith(skipped, at):
+        first, at = first + 1, block.find(b"\n", at) + 1
+    block = block[at:]
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
-    times = None if table is None or layout.time is None else builder.clock.of_texts(table["time"])
-    if table is None or (layout.time is not None and times is None):
+    times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
+    if table is None or (layout.places.time is not None and times is None):
         _careful(builder, first, block, layout, comments)
     else:
-        weights = None if layout.weight is None else table["weight"].to_numpy()
+        weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
 
 
-def _after(block: bytes, lines: int) -> int:
-    """Where the text after so many lines begins."""
-    at = 0
-    for _ in range(lines):
-        at = block.find(b"\n", at) + 1
-    return at
-
-
 def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFrame | None:
-    """The edges of a block of plain lines, or None if there is anything to be careful about."""
+    """Return the edges of a block of plain lines, or None if anything in it needs care."""
     import polars as pl
 
     if b"\r" in block:
@@ -126,23 +114,18 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
         return None
     if any(table.select(pl.nth(0).str.starts_with(start).any()).item() for start in comments):
         return None
-    used = {"source": layout.source, "target": layout.target, "text": layout.weight, "time": layout.time}
-    picked = [pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items() if i is not None]
-    table = table.select(picked)
+    used = {name: i for name, i in layout.places._asdict().items() if i is not None}
+    table = table.select(pl.nth(i).str.strip_chars(BLANKS).alias(name) for name, i in used.items())
     if any(table[end].null_count() or (table[end] == "").any() for end in ("source", "target")):
         return None
-    return table if layout.weight is None else _with_weights(table)
-
-
-def _with_weights(table: pl.DataFrame) -> pl.DataFrame | None:
-    import polars as pl
-
-    table = table.with_columns(pl.col("text").cast(pl.Float64, strict=False).alias("weight"))
+    if layout.places.weight is None:
+        return table
+    table = table.with_columns(pl.col("weight").cast(pl.Float64, strict=False))
     return None if table["weight"].null_count() else table
 
 
 def _single_blanks(block: bytes) -> bytes:
-    """Lines whose fields are divided by exactly one blank."""
+    """Separate the fields of each line by exactly one blank."""
     block = block.replace(b"\t", b" ")
     while b"  " in block:
         block = block.replace(b"  ", b" ")
@@ -156,63 +139,49 @@ def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comment
     rows = _rows(builder, first, block, layout, comments)
     while some := list(itertools.islice(rows, SOME)):
         sources, targets, weights, times = zip(*some, strict=True)
-        ends = [pl.Series(end, dtype=pl.String) for end in (sources, targets)]
         builder.add(
-            ends[0],
-            ends[1],
-            None if layout.weight is None else np.asarray([_weight(text) for text in weights]),
-            None if layout.time is None else np.asarray(times),
+            pl.Series(sources, dtype=pl.String),
+            pl.Series(targets, dtype=pl.String),
+            None if layout.places.weight is None else np.asarray(weights),
+            None if layout.places.time is None else np.asarray(times),
         )
 
 
 def _rows(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
-) -> Iterator[tuple[str, str, str, Time | None]]:
-    """Source, target, weight and time of every edge, with an error or a count for every row that is none."""
+) -> Iterator[tuple[str, str, float, Time | None]]:
+    """Yield source, target, weight and time of every edge; reject or count malformed rows."""
     for number, raw in _lines(first, block):
-        where = f"line {number}"
         try:
             line = raw.decode().rstrip("\r")
+            if line.strip(BLANKS) and not line.startswith(comments):
+                yield _row(line, layout, builder.clock)
         except UnicodeDecodeError:
-            builder.bad(where, "this is not UTF-8 text", raw[:60])
-            continue
-        if not line.strip(BLANKS) or line.startswith(comments):
-            continue
-        if "\r" in line:
-            builder.bad(where, RETURN, line)
-            continue
-        try:
-            row = fields(line, layout.delimiter)
+            builder.bad(f"line {number}", "this is not UTF-8 text", raw[:60])
         except csv.Error as error:
-            builder.bad(where, f"a field in quotes does not end well ({error})", line)
-            continue
-        problem = _problem(row, layout)
-        time = None
-        if problem is None and layout.time is not None:
-            time = builder.clock.of(row[layout.time])
-            problem = builder.clock.problem(row[layout.time]) if time is None else None
-        if problem is None:
-            weight = "" if layout.weight is None else row[layout.weight]
-            yield row[layout.source], row[layout.target], weight, time
-        else:
-            builder.bad(where, problem, line)
+            builder.bad(f"line {number}", f"a quoted field is malformed ({error})", line)
+        except ValueError as problem:
+            builder.bad(f"line {number}", str(problem), line)
 
 
-def _problem(row: list[str], layout: Layout) -> str | None:
-    """What is wrong with a row."""
+def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time | None]:
+    """Parse one line; a `ValueError` says what is wrong with it."""
+    if "\r" in line:
+        raise ValueError(RETURN)
+    row = fields(line, layout.delimiter)
     if len(row) < layout.reach:
-        kind = NAMES.get(layout.delimiter, repr(layout.delimiter))
-        return f"{len(row)} of {layout.reach} fields, with {kind} as delimiter"
+        found = f"{len(row)} field{'s' * (len(row) != 1)}"
+        raise ValueError(f"{found}, but at least {layout.reach} are needed {named(layout.delimiter)}")
     if any(row[layout.width :]):
-        return f"{len(row)} fields where the first line has {layout.width}"
-    for name, at in (("source", layout.source), ("target", layout.target)):
-        if not row[at]:
-            return f"the {name} is empty"
-    weight = "" if layout.weight is None else row[layout.weight]
-    if weight.lower() not in MISSING and not NUMBER.fullmatch(weight):
-        return f"the weight {show(weight)} is no number"
-    return None
-
-
-def _weight(text: str) -> float:
-    return float("nan") if text.lower() in MISSING else float(text)
+        raise ValueError(f"{len(row)} fields, but the first line has {layout.width}")
+    s, t, w, at = layout.places
+    if not row[s] or not row[t]:
+        raise ValueError(f"the {'target' if row[s] else 'source'} is empty")
+    weight = "" if w is None else row[w]
+    missing = weight.lower() in MISSING
+    if not missing and not NUMBER.fullmatch(weight):
+        raise ValueError(f"the weight {show(weight)} is not a number")
+    time = None if at is None else clock.of(row[at])
+    if at is not None and time is None:
+        raise ValueError(clock.problem(row[at]))
+    return row[s], row[t], NAN if missing else float(weight), time

@@ -1,4 +1,4 @@
-"""Graphs that other libraries hold in memory, told by what they can do, so that none need be installed."""
+"""Graphs in memory from other libraries, recognised by their attributes so that none need be installed."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
-from timelike.io.columns import Column, Columns, add_table, choose, pick
+from timelike.io.columns import Column, Columns, Places, add_table, choose, pick
 from timelike.io.graph_builder import Builder
 
 
 def read(
     source: Any, builder: Builder, columns: Columns | None = None, time: Column | None = None
 ) -> DiGraph:
-    """Read whatever kind of object this is."""
+    """Read an object of any supported kind."""
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame
-    if _is_arrow(source):
-        source = _of_arrow(source)
+    if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc"):
+        source = _arrow(source)
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _frame(source, builder, columns, time)
     if hasattr(source, "__array__"):
         return _array(np.asarray(source), builder, columns, time)
     if columns is not None:
-        raise ValueError(f"columns has no meaning for {builder.source}, which has none; leave it out")
+        raise ValueError(f"columns has no meaning for {builder.source}; leave it out")
     if hasattr(source, "is_directed") and hasattr(source, "adj"):
         return _networkx(source, builder, time)
     if time is not None:
@@ -43,48 +43,27 @@ def read(
     )
 
 
-def _is_arrow(source: Any) -> bool:
-    """Whether this is a table of Arrow, or of what hands out such, but no frame of its own kind."""
-    return hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc")
-
-
 def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
-    """Edges with their `weight`, 1 where only some have one; those of an undirected graph both ways.
+    """Read edges with their `weight`, 1 where only some have one; undirected edges count both ways.
 
-    `time` is the attribute with their times, which all must have.
+    `time` names the edge attribute with the times; every edge must have it.
     """
     rows = list(source.edges(data="weight"))
     when = None if time is None else [x for _, _, x in source.edges(data=time)]
     if not source.is_directed():
-        builder.remarks.append("an undirected graph: every edge counts both ways")
+        builder.remarks.append("the graph is undirected: every edge counts both ways")
         twice = [i for i, (a, b, _) in enumerate(rows) if a != b]
         when = when and when + [when[i] for i in twice]
         rows += [(rows[i][1], rows[i][0], rows[i][2]) for i in twice]
-    rows, times = _timed(rows, when, builder)
-    weights = None
-    if any(w is not None for _, _, w in rows):
-        weights = _floats([1 if w is None else w for _, _, w in rows], builder)
-    return _objects(builder, list(source.nodes), [(a, b) for a, b, _ in rows], weights, times)
-
-
-def _timed(
-    rows: list[tuple], values: list[Any] | None, builder: Builder
-) -> tuple[list[tuple], np.ndarray | None]:
-    """The rows that have a time, and those times; others are malformed. Without values all rows, and None."""
-    if values is None:
-        return rows, None
-    times = [builder.clock.of(value) for value in values]
-    for i, time in enumerate(times):
-        if time is None:
-            builder.bad(f"row {i}", builder.clock.problem(values[i]), rows[i])
-    good = [i for i, time in enumerate(times) if time is not None]
-    return [rows[i] for i in good], np.asarray([times[i] for i in good])
+    weighted = any(w is not None for _, _, w in rows)
+    rows = [(a, b, 1 if w is None else w) if weighted else (a, b) for a, b, w in rows]
+    return _objects(builder, list(source.nodes), rows, when)
 
 
 def _sparse(source: Any, builder: Builder) -> DiGraph:
-    """Entry (i, j) of a square matrix is an edge i → j; its value is the weight unless all are 1.
+    """Read entry (i, j) of a square matrix as an edge i → j, weighted by its value unless all are 1.
 
-    What is stored of an entry in several places adds up, as everywhere in SciPy.
+    Duplicate entries add up, as elsewhere in SciPy.
     """
     if source.ndim != 2 or source.shape[0] != source.shape[1]:
         raise ValueError(f"source has shape {source.shape}; an adjacency matrix must be square")
@@ -98,20 +77,18 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
     return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
 
 
-def _of_arrow(source: Any) -> Any:
+def _arrow(source: Any) -> Any:
     import polars as pl
 
     try:
         return pl.DataFrame(source)
     except pl.exceptions.PolarsError:
         kind = type(source).__name__
-        raise ValueError(
-            f"source is a {kind}; it must be a table with a column of sources and one of targets"
-        ) from None
+        raise ValueError(f"source is a {kind}; it must be a table with source and target columns") from None
 
 
 def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
-    """Columns of a pandas or polars frame, like those of a Parquet file; or an adjacency matrix of pandas."""
+    """Read a pandas or polars frame like a Parquet file, or a pandas adjacency matrix."""
     import polars as pl
 
     if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
@@ -119,39 +96,44 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
     names = [str(name) for name in source.columns]
     kept, places = choose(builder, names, columns, time)
     if isinstance(source, pl.DataFrame):
-        table = source.select([names[i] for i in kept])
-    else:
-        taken = [_series(source.iloc[:, i]) for i in kept]
-        if any(isinstance(values, list) for values in taken):
-            ordered = [list(taken[i]) for i in places[:3] if i is not None]
-            when = None if places.time is None else list(taken[places.time])
-            return _tuples(zip(*ordered, strict=True), builder, when)
-        called = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
-        table = pl.DataFrame(dict(zip(called, taken, strict=True)))
-    add_table(builder, table, places)
+        return _columns({names[i]: source[names[i]] for i in kept}, builder, places)
+    unique = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
+    values = [_series(source.iloc[:, i]) for i in kept]
+    return _columns(dict(zip(unique, values, strict=True)), builder, places)
+
+
+def _columns(table: dict[str, Any], builder: Builder, places: Places) -> DiGraph:
+    """Read named columns; row by row if any is a list, that is, holds values of several types."""
+    import polars as pl
+
+    if any(isinstance(values, list) for values in table.values()):
+        values = [list(x) for x in table.values()]
+        rows = zip(*(values[i] for i in places[:3] if i is not None), strict=True)
+        return _tuples(rows, builder, None if places.time is None else values[places.time])
+    add_table(builder, pl.DataFrame(table), places)
     return builder.finish()
 
 
 def _is_adjacency(source: Any) -> bool:
-    """Whether a pandas frame has the same names down and across, in any order.
+    """Whether the index and the columns of a pandas frame hold the same names, in any order.
 
-    Numbers may be those of rows and columns of a short list of edges, unless there are more than three.
+    Numbers count only from four rows on: in a short edge list they may just be default labels.
     """
     least = 4 if source.index.dtype.kind in "iu" else 2
     return least <= len(source) == len(source.columns) and set(source.index) == set(source.columns)
 
 
 def _adjacency(source: Any, builder: Builder) -> DiGraph:
-    """Row → column, of a frame whose index and columns name the same nodes; NaN is no edge."""
+    """Read a frame whose index and columns name the nodes as edges row → column; NaN is no edge."""
     values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
-    ends, rows, columns = np.nonzero(values), list(source.index), list(source.columns)
+    ends, index, columns = np.nonzero(values), list(source.index), list(source.columns)
     weights = values[ends]
-    edges = [(rows[i], columns[j]) for i, j in zip(*ends, strict=True)]
-    return _objects(builder, columns, edges, None if np.all(weights == 1) else weights, None)
+    rows = [(index[i], columns[j], w) for i, j, w in zip(*ends, weights, strict=True)]
+    return _objects(builder, columns, [row[:2] for row in rows] if np.all(weights == 1) else rows)
 
 
 def _series(column: Any) -> Any:
-    """A pandas column as a polars one, or as a list if its values are of several kinds."""
+    """Convert a pandas column to a polars one, or to a list if its values are of several types."""
     import polars as pl
 
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
@@ -164,44 +146,41 @@ def _series(column: Any) -> Any:
 
 
 def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
-    """Two or three columns are an edge list; any other square array is an adjacency matrix."""
+    """Read two or three columns as an edge list; any other square array as an adjacency matrix."""
+    shape = f"source has shape {source.shape}"
     if source.ndim != 2:
-        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square")
+        raise ValueError(f"{shape}; it must be (edges, 2 or 3) or square")
     rows, wide = source.shape
     if time is not None and columns is None:
         columns = [i for i in range(wide) if i != time]
-    if rows == wide and wide in (2, 3) and columns is None:
-        raise ValueError(
-            f"source has shape {source.shape}, which may be edges or an adjacency matrix; "
-            "give columns=(0, 1) for edges, or scipy.sparse.csr_array(source) for a matrix"
-        )
-    if rows == wide and columns is None:
-        from scipy.sparse import csr_array
-
+    if columns is None and rows == wide:
+        if wide in (2, 3):
+            raise ValueError(
+                f"{shape}, which may be edges or an adjacency matrix; pass columns=(0, 1) for edges, "
+                "or scipy.sparse.csr_array(source) for a matrix"
+            )
         if source.dtype.kind not in "iufb":
             raise ValueError(f"source holds {source.dtype}; an adjacency matrix must hold numbers")
+        from scipy.sparse import csr_array
+
         return _sparse(csr_array(source), builder)
     if columns is None and wide not in (2, 3):
-        turned = "; turn an edge_index round: source.T" if rows == 2 else ""
-        raise ValueError(f"source has shape {source.shape}; it must be (edges, 2 or 3) or square{turned}")
+        hint = "; transpose an edge_index: source.T" if rows == 2 else ""
+        raise ValueError(f"{shape}; it must be (edges, 2 or 3) or square{hint}")
     used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns, time)
-    if source.dtype.kind not in "iuf":
-        ordered = [source[:, i].tolist() for i in used[:3] if i is not None]
-        when = None if used.time is None else source[:, used.time].tolist()
-        return _tuples(zip(*ordered, strict=True), builder, when)
-    import polars as pl
-
     kept = sorted({i for i in used if i is not None})
-    table = pl.DataFrame({str(i): np.ascontiguousarray(source[:, i]) for i in kept})
-    add_table(builder, table, used.among(kept))
-    return builder.finish()
+    numeric = source.dtype.kind in "iuf"
+    table = {str(i): np.ascontiguousarray(source[:, i]) if numeric else source[:, i].tolist() for i in kept}
+    return _columns(table, builder, used.among(kept))
 
 
 def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
-    """`edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if there is one."""
+    """Read `edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if present."""
     index, weight = (_to_numpy(getattr(source, x, None)) for x in ("edge_index", "edge_weight"))
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
-        raise ValueError(f"source.edge_index has shape {index.shape} of {index.dtype}; it must be (2, edges)")
+        raise ValueError(
+            f"source.edge_index has shape {index.shape} of {index.dtype}; it must be integer (2, edges)"
+        )
     nodes = getattr(source, "num_nodes", None)
     nodes = int(index.max(initial=-1)) + 1 if nodes is None else int(nodes)
     return builder.numbered(index[0], index[1], nodes, _floats(weight, builder) if weight.ndim else None)
@@ -214,7 +193,7 @@ def _to_numpy(tensor: Any) -> np.ndarray:
 
 
 def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = None) -> DiGraph:
-    """Pairs, or triples with a weight; and the times of the rows, if there are any."""
+    """Read pairs, or triples with a weight; `when` holds the times of the rows, if any."""
     rows: list[tuple] = []
     values: list[Any] = []
     for i, row in enumerate(source):
@@ -222,13 +201,11 @@ def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = No
         if not good or any(_is_missing(x) for x in row[:2]):
             builder.bad(f"row {i}", "it must be (source, target) or (source, target, weight)", row)
         elif rows and len(row) != len(rows[0]):
-            builder.bad(f"row {i}", f"it has {len(row)} items where the first row has {len(rows[0])}", row)
+            builder.bad(f"row {i}", f"it has {len(row)} items, but the first row has {len(rows[0])}", row)
         else:
             rows.append(tuple(row))
             values += [] if when is None else [when[i]]
-    rows, times = _timed(rows, None if when is None else values, builder)
-    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
-    return _objects(builder, [], [(row[0], row[1]) for row in rows], weights, times)
+    return _objects(builder, [], rows, None if when is None else values)
 
 
 def _is_missing(value: Any) -> bool:
@@ -242,16 +219,23 @@ def _floats(values: Any, builder: Builder) -> np.ndarray:
         raise ValueError(f"{builder.source}: weights must be numbers; they are {show(values)}") from None
 
 
-def _objects(
-    builder: Builder,
-    nodes: list[Any],
-    edges: list[tuple],
-    weights: np.ndarray | None,
-    times: np.ndarray | None,
-) -> DiGraph:
-    """Names of any kind: columns where they are all texts or all whole numbers, else a dictionary."""
+def _objects(builder: Builder, nodes: list[Any], rows: list[tuple], when: list[Any] | None = None) -> DiGraph:
+    """Read rows of names of any type, optionally with a weight, and the times of the rows, if any.
+
+    Names become columns if all are text or all are whole numbers; else a dictionary numbers them.
+    """
     import polars as pl
 
+    times = None
+    if when is not None:
+        each = [builder.clock.of(value) for value in when]
+        for i, time in enumerate(each):
+            if time is None:
+                builder.bad(f"row {i}", builder.clock.problem(when[i]), rows[i])
+        rows = [row for row, time in zip(rows, each, strict=True) if time is not None]
+        times = np.asarray([time for time in each if time is not None])
+    weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
+    edges = [row[:2] for row in rows]
     listed = [*(builder.nodes if builder.nodes is not None else ()), *nodes]
     for kind, dtype in ((str, pl.String), (int | np.integer, pl.Int64)):
         if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):
@@ -265,7 +249,7 @@ def _objects(
     try:
         codes = np.asarray([[number.setdefault(x, len(number)) for x in edge] for edge in edges], np.int64)
     except TypeError:
-        raise ValueError(f"{builder.source}: nodes must be hashable, such as texts and numbers") from None
+        raise ValueError(f"{builder.source}: nodes must be hashable, such as text and numbers") from None
     codes = codes.reshape(-1, 2)
     return builder.numbered(codes[:, 0], codes[:, 1], len(number), weights, tuple(number), times)
 

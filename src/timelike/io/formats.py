@@ -1,90 +1,82 @@
-"""The one list of file formats: a new one is a module with `read(file, builder, …)` and a line here."""
+"""The list of file formats. To add one, write a module with `collect(file, builder, …)` and list it here."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from timelike._util.checks import one_of
-from timelike.graphs.digraph import DiGraph
 from timelike.io import edge_lists, graphml, matrix_market, obo, parquet, sif
 from timelike.io.byte_streams import File
-from timelike.io.graph_builder import Builder
 
 
 class Format(NamedTuple):
-    """How a format is called, which endings its files have, how they begin, and what reads them."""
+    """A file format: its name, file endings, a pattern for the first bytes, and its reader."""
 
     name: str
     endings: tuple[str, ...]
-    looks: Callable[[bytes], bool]
-    read: Callable[..., DiGraph]
+    begins: bytes
+    collect: Callable[..., None]
 
 
-def _never(head: bytes) -> bool:
-    return False
-
-
-def _is_parquet(head: bytes) -> bool:
-    return head.startswith(b"PAR1")
-
-
-def _to_the_end(collect: Callable[..., None]) -> Callable[..., DiGraph]:
-    """A reader of what is nothing but edges: all of them are collected, and make a graph."""
-
-    @functools.wraps(collect)
-    def read(file: File, builder: Builder, **options: Any) -> DiGraph:
-        collect(file, builder, **options)
-        return builder.finish()
-
-    return read
-
-
+NEVER = rb"(?!)"
 EDGE_LISTS = (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab")
 FORMATS: tuple[Format, ...] = (
-    Format("parquet", (".parquet", ".pq"), _is_parquet, _to_the_end(parquet.collect)),
-    Format("matrix-market", (".mtx", ".mm"), matrix_market.looks, matrix_market.read),
-    Format("graphml", (".graphml",), graphml.looks, graphml.read),
-    Format("obo", (".obo",), obo.looks, obo.read),
-    Format("sif", (".sif",), _never, sif.read),
-    Format("edge-list", EDGE_LISTS, _never, _to_the_end(edge_lists.collect)),
+    Format("parquet", (".parquet", ".pq"), rb"PAR1", parquet.collect),
+    Format("matrix-market", (".mtx", ".mm"), rb"(?i)%%matrixmarket", matrix_market.collect),
+    Format("graphml", (".graphml",), rb"(?s).*<graphml", graphml.collect),
+    Format("obo", (".obo",), rb"(?s)(\xef\xbb\xbf)?format-version:|.*\n\[Term\]", obo.collect),
+    Format("sif", (".sif",), NEVER, sif.collect),
+    Format("edge-list", EDGE_LISTS, NEVER, edge_lists.collect),
 )
+#: Formats that hold rows of edges, which can be passed on as they are read.
+ROW_FORMATS = ("edge-list", "parquet", "sif")
 
-#: How files begin that look like text and are no edge lists, and what they are.
-STRANGERS = {
-    rb"<[?!a-zA-Z][\w:]*[\s>?]": "this is XML but no GraphML; of an ontology in OWL make OBO (robot convert)",
-    rb"@(prefix|base)\s": "this is Turtle (RDF); of an ontology make OBO (robot convert), of triples a TSV",
-    rb'\{\s*"|\[\s*[\[{]': "this is JSON; of an ontology make OBO (robot convert), else a TSV",
-    rb"(Creator[^\n]*\n)?\s*graph\s*\[": "this is GML; make GraphML, say by networkx.write_graphml",
+#: Text formats that are not edge lists: a pattern for the first bytes → what to do.
+UNSUPPORTED = {
+    rb"<[?!a-zA-Z][\w:]*[\s>?]": "this is XML but not GraphML; convert an OWL file to OBO (robot convert)",
+    rb"@(prefix|base)\s": "this is Turtle (RDF); convert an ontology to OBO (robot convert), triples to TSV",
+    rb'\{\s*"|\[\s*[\[{]': "this is JSON; convert an ontology to OBO (robot convert), other data to TSV",
+    rb"(Creator[^\n]*\n)?\s*graph\s*\[": "this is GML; convert it to GraphML (networkx.write_graphml)",
 }
 
 
 def find(file: File, name: str | None = None) -> Format:
-    """The format asked for; else what the first bytes say, then the ending; else an edge list.
+    """Return the format called `name`; by default detect it from the first bytes, then from the file ending.
 
-    A file that begins like one of the `STRANGERS` is a `ValueError`.
+    Anything else is an edge list. A file that begins like an `UNSUPPORTED` format is a `ValueError`.
     """
-    known = {one.name: one for one in FORMATS}
+    known = {form.name: form for form in FORMATS}
     if name is not None:
         one_of("format", name, known)
         return known[name]
     head = file.head()
-    guesses = [one for one in FORMATS if one.looks(head)]
-    guesses += [one for one in FORMATS if file.ending in one.endings]
-    found = (guesses or [known["edge-list"]])[0]
-    if found.name == "edge-list":
+    matches = [form for form in FORMATS if re.match(form.begins, head)]
+    matches += [form for form in FORMATS if file.ending in form.endings]
+    best = (matches or [known["edge-list"]])[0]
+    if best.name == "edge-list":
         start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        for pattern, what in STRANGERS.items():
+        for pattern, advice in UNSUPPORTED.items():
             if re.match(pattern, start):
-                raise ValueError(f"{file.name}: {what}")
-    return found
+                raise ValueError(f"{file.name}: {advice}")
+    return best
 
 
-def allowed(reader: Callable, options: dict[str, Any], what: str) -> dict[str, Any]:
-    """The options, or an error if there are any that this reader does not know."""
+def find_rows(file: File, options: dict[str, Any], name: str | None = None) -> Format:
+    """Like `find`, restricted to `ROW_FORMATS`; checks the options too."""
+    form = find(file, name)
+    if form.name not in ROW_FORMATS:
+        raise ValueError(
+            f"{file.name}: the format is {form.name}; it must be one of {', '.join(ROW_FORMATS)}"
+        )
+    check_options(form.collect, options, f"{file.name} ({form.name})")
+    return form
+
+
+def check_options(reader: Callable, options: dict[str, Any], what: str) -> dict[str, Any]:
+    """Return the options, or raise an error if the reader does not know one of them."""
     for name in options:
         if name not in inspect.signature(reader).parameters:
             raise ValueError(f"{name} has no meaning for {what}; leave it out")

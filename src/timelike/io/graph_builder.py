@@ -1,13 +1,12 @@
-"""From columns of names to a `DiGraph`: the one place that numbers nodes and decides what is left out.
+"""Build a `DiGraph` from columns of names: number the nodes and filter the edges.
 
-Texts that are all plain whole numbers (`7`, `-3`, not `007`) are whole numbers. Whole numbers are
-put in ascending order, and are no names at all if they are 0 … n − 1; other names keep the order in
-which they are first seen, listed nodes first.
+If all names are plain whole numbers (`7`, `-3`, not `007`), they are treated as numbers. Nodes are then in
+ascending order, and need no names if they are 0 … n − 1. Other names keep the order in which they are first
+seen, listed nodes first.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
 from timelike.graphs.name_parsing import WHOLE, name_numbers, names_from, single, small, whole_numbers
-from timelike.graphs.node_names import Names
+from timelike.graphs.node_names import Names, as_names
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
@@ -28,42 +27,42 @@ from timelike.io.name_numbering import IdNumbering, Numbering
 if TYPE_CHECKING:
     import polars as pl
 
-#: A file that announces more nodes than this has at most so many for an edge.
+#: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
 
 
 class Builder:
-    """Collects edges batch by batch; rows that cannot be read raise an error, or are counted."""
+    """Collects edges batch by batch; malformed rows raise an error or, if `skip_bad_rows`, are counted.
+
+    Readers may set `node_count`, the number of nodes, if the source numbers them from `first_node` on;
+    `mirrored`, if each edge goes both ways; and `lone`, nodes that may have no edge.
+    """
 
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
         self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
         self.remarks: list[str] = []
         self.clock = Clock()
-        self.rows = self.bad_rows = self._alone = 0
+        self.node_count: int | None = None
+        self.first_node, self.mirrored = 0, False
+        self.lone: list[str] = []
+        self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | IdNumbering | None = None
         self._edges = EdgeList()
         self._top = 0
 
     def bad(self, where: str, why: str, seen: Any) -> None:
-        """Refuse a row, or count it."""
+        """Reject a malformed row, or count it."""
         if not self.skip_bad_rows:
-            hint = "skip_bad_rows leaves such rows out"
-            raise ValueError(f"{self.source}, {where}: {why}; the text is {show(seen)} ({hint})")
+            hint = "skip_bad_rows skips such rows"
+            raise ValueError(f"{self.source}, {where}: {why}; the text is {show(seen)} ({hint})") from None
         self.bad_rows += 1
 
     def list_nodes(self, names: pl.Series) -> None:
-        """Nodes that the source lists itself come before those that the caller listed."""
+        """Put the nodes that the source itself lists before those that the caller listed."""
         import polars as pl
 
         self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
-
-    def add_nodes(self, names: pl.Series) -> None:
-        """Nodes that may have no edge, found among the edges: loops that are not counted keep them."""
-        if self.rows and len(names):
-            self.add(names, names)
-            self.rows -= len(names)
-            self._alone += len(names)
 
     def add(
         self,
@@ -72,13 +71,13 @@ class Builder:
         weights: np.ndarray | None = None,
         times: np.ndarray | None = None,
     ) -> None:
-        """Edges between names, either all text or all whole numbers."""
+        """Add edges between names, which are either all text or all whole numbers."""
         s, t = self._numbers(sources, targets)
         self._edges.append(s, t, single(weights), times)
         self.rows += len(s)
 
     def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
-        """Numbers for names: small whole numbers are their own, as long as there is nothing else."""
+        """Number the names; as long as all are small whole numbers, each is its own number."""
         import polars as pl
 
         if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
@@ -96,7 +95,7 @@ class Builder:
         return self._numbering.number([sources, targets])  # type: ignore[union-attr]
 
     def _start_numbering(self, kind: Any) -> None:
-        """Number listed nodes, and all that has been added as whole numbers so far."""
+        """Number the listed nodes, then everything added so far as whole numbers."""
         import polars as pl
 
         ids = None if self._numbering is None else self._numbering.names()
@@ -114,7 +113,7 @@ class Builder:
     def _kept(
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
     ) -> Edges:
-        """Edges without those that policy leaves out, which are counted; each for the first reason."""
+        """Drop self-loops and edges without a positive weight; count each under the first reason."""
         reasons = {"self_loops": s == t}
         if weights is not None:
             reasons["missing_weights"] = ~np.isfinite(weights)
@@ -130,22 +129,34 @@ class Builder:
         return s[~out], t[~out], weights, times
 
     def finish(self) -> DiGraph:
-        """The graph of all that was added."""
+        """Build the graph of everything added."""
         import polars as pl
 
         if not self.rows:
-            more = f" but {self.bad_rows:,} malformed rows" if self.bad_rows else ""
+            more = f", only {self.bad_rows:,} malformed rows" if self.bad_rows else ""
             raise ValueError(f"{self.source}: there are no edges in it{more}")
-        if self._numbering is None and not self._is_dense():
-            self._start_numbering(pl.Int64)
-        names, rank, count = self._compact() if self._numbering is None else self.final_names()
-        self._keep(rank)
+        if self.node_count is not None:
+            return self._finish_numbered(self.node_count)
+        if self.lone:  # as self-loops, which are dropped again
+            lone = pl.Series(self.lone, dtype=pl.String)
+            s, t = self._numbers(lone, lone)
+            self._edges.append(s, t, None, None)
+        final = self._compact() if self._numbering is None else None
+        if final is None:
+            if self._numbering is None:
+                self._start_numbering(pl.Int64)
+            final = self.final_names()
+        names, rank, count = final
+        self._filter(rank)
         return self._graph(count, names)
 
-    def _compact(self) -> tuple[Names | None, np.ndarray | None, int]:
-        """`final_names` for numbers that are their own names: small ones, and not negative."""
+    def _compact(self) -> tuple[Names | None, np.ndarray | None, int] | None:
+        """Do as `final_names` for nodes that are their own numbers; None if a table of them is too sparse."""
         listed = self._whole_nodes()
-        seen = np.zeros(1 + max(self._top, int(listed.max(initial=0))), bool)
+        size = 1 + max(self._top, int(listed.max(initial=0)))
+        if listed.min(initial=0) < 0 or size > max(2 * self.rows, 2**20):
+            return None
+        seen = np.zeros(size, bool)
         seen[listed] = True
         for s, t, *_ in self._edges.pieces():
             seen[s] = seen[t] = True
@@ -154,7 +165,7 @@ class Builder:
         return name_numbers(ids), rank, len(ids)
 
     def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
-        """The names of the nodes, what number each becomes (None: its own), and how many they are."""
+        """Return the nodes' names, their final numbers (None: unchanged) and their count."""
         import polars as pl
 
         assert self._numbering is not None
@@ -168,37 +179,33 @@ class Builder:
         rank[order] = np.arange(len(ids), dtype=np.int32)
         return name_numbers(ids[order]), rank, len(ids)
 
-    def finish_numbered(self, nodes: int, first: int = 0, mirrored: bool = False) -> DiGraph:
-        """The graph of texts that number the nodes from `first` on; if mirrored, each edge goes both ways."""
-        if not self.rows:
-            return self.finish()
+    def _finish_numbered(self, nodes: int) -> DiGraph:
+        """Build the graph of nodes that the source numbers from `first_node` on."""
         if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
-            raise ValueError(
-                f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; so many nodes without an edge are "
-                "there to fill the memory"
-            )
+            limit = f"the limit is {NODES_PER_EDGE} nodes per edge"
+            raise ValueError(f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; {limit}")
         if isinstance(self._numbering, Numbering):
             names = self._numbering.names()
             wrong = names.filter(~names.str.contains(WHOLE))
-            raise ValueError(f"{self.source}: {show(wrong[0])} is no whole number; nodes of this format are")
+            raise ValueError(f"{self.source}: node is {show(wrong[0])}; it must be a whole number")
         ids = None if self._numbering is None else self._numbering.names().to_numpy()
         self._numbering = None
 
         def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
             pairs = np.stack([s, t], axis=1)
-            pairs = (pairs if ids is None else ids[pairs]) - first
-            self._check_range(pairs.reshape(-1), nodes, first)
+            pairs = (pairs if ids is None else ids[pairs]) - self.first_node
+            self._check_range(pairs.reshape(-1), nodes)
             return pairs[:, 0], pairs[:, 1], *rest
 
         self._edges.change(number)
-        self._keep()
-        if mirrored:
-            self.remarks.append("a symmetric matrix: every entry is an edge both ways")
+        self._filter()
+        if self.mirrored:
+            self.remarks.append("the matrix is symmetric: every entry is an edge both ways")
             self._edges.mirror()
         return self._graph(nodes, None)
 
-    def _keep(self, rank: np.ndarray | None = None) -> None:
-        """Leave out what policy leaves out, and give nodes the numbers that `rank` says."""
+    def _filter(self, rank: np.ndarray | None = None) -> None:
+        """Drop the edges that `_kept` drops, after renumbering their nodes by `rank`."""
         with ThreadPoolExecutor(2) as pool:
 
             def keep(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
@@ -217,68 +224,52 @@ class Builder:
         names: Sequence[Hashable] | None = None,
         times: np.ndarray | None = None,
     ) -> DiGraph:
-        """The graph of an object whose nodes have numbers already, 0 … `nodes` − 1."""
+        """Build the graph of an object whose nodes are already numbered 0 … `nodes` − 1."""
         for end in (s, t):
-            self._check_range(end, nodes, 0, names)
+            self._check_range(end, nodes, names)
         self.rows += len(s)
-        s, t, weights, times = self._kept(s, t, single(weights), times)
-        return self._noted(DiGraph.from_arrays(s, t, nodes, names, weights, times), len(s))
+        self._edges.append(s, t, single(weights), times)
+        self._filter()
+        return self._graph(nodes, None if names is None else as_names(names))
 
-    def _check_range(
-        self, ids: np.ndarray, nodes: int, first: int, names: Sequence[Hashable] | None = None
-    ) -> None:
+    def _check_range(self, ids: np.ndarray, nodes: int, names: Sequence[Hashable] | None = None) -> None:
         if self.nodes is not None and names is None:
-            raise ValueError(f"nodes has no meaning for {self.source}, which says how many there are")
+            raise ValueError(f"nodes has no meaning for {self.source}, which fixes the number of nodes")
         wrong = ids[(ids < 0) | (ids >= nodes)]
         if wrong.size:
-            raise ValueError(
-                f"{self.source}: there is a node {wrong[0] + first}; allowed: {first} to {nodes - 1 + first}"
-            )
+            node, first, last = (x + self.first_node for x in (wrong[0], 0, nodes - 1))
+            raise ValueError(f"{self.source}: node {node} is not in {first} to {last}")
 
     def _graph(self, nodes: int, names: Names | None) -> DiGraph:
-        """The graph of the edges that are kept."""
+        """Build the graph of the edges that were kept, with notes; a graph without edges is an error."""
         count = len(self._edges)
-        if count > MOST_EDGES:
-            raise ValueError(f"{self.source}: {self.rows:,} edges; at most {MOST_EDGES:,} are possible")
-        if nodes > MOST_NODES:
-            raise ValueError(f"{self.source}: {nodes:,} nodes; at most {MOST_NODES:,} are possible")
+        for what, number, most in (("edges", count, MOST_EDGES), ("nodes", nodes, MOST_NODES)):
+            if number > most:
+                raise ValueError(f"{self.source}: {number:,} {what}; the limit is {most:,}")
         s, t, weights, times = ordered(*self._edges.taken())
-        return self._noted(DiGraph(s, t, nodes, names, weights, times), count)
-
-    def _noted(self, graph: DiGraph, count: int) -> DiGraph:
-        """The graph of so many edges with its notes, if it has any edge."""
-        self._left_out["self_loops"] -= self._alone
-        counts = {**self._left_out, "duplicates": count - graph.num_edges, "bad_rows": self.bad_rows}
-        kept = "first" if graph.times is None else "earliest"
+        self._left_out["self_loops"] -= len(self.lone)
+        counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        kept = "first" if times is None else "earliest"
         notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
-        if not graph.num_edges:
-            why = "; ".join(notes.lines()) or "there are none in it"
+        if not len(s):
+            why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
-        return dataclasses.replace(graph, notes=notes)
-
-    def _is_dense(self) -> bool:
-        """Whether a table with a row for every small id is worth its memory."""
-        listed = self._whole_nodes()
-        top = max(self._top, int(listed.max(initial=0)))
-        return bool(listed.min(initial=0) >= 0 and top < max(2 * self.rows, 2**20))
+        return DiGraph(s, t, nodes, names, weights, times, notes)
 
     def _whole_nodes(self) -> np.ndarray:
-        """Listed nodes as numbers, where the edges are between numbers."""
+        """Return the listed nodes as numbers; the nodes of the edges are numbers too."""
         import polars as pl
 
         if self.nodes is None:
             return np.zeros(0, np.int32)
         wrong = self._wrong_node()
         if wrong is not None:
-            raise ValueError(f"nodes: {show(wrong)} is no whole number, but the nodes of {self.source} are")
+            raise ValueError(f"nodes: {show(wrong)} is not a whole number, as the nodes of {self.source} are")
         return self.nodes.cast(pl.String).cast(int).to_numpy()
 
     def _wrong_node(self) -> str | None:
-        """The first listed node that is no whole number."""
+        """Return the first listed node that is not a whole number."""
         import polars as pl
 
-        if self.nodes is None:
-            return None
-        texts = self.nodes.cast(pl.String)
-        wrong = texts.filter(~texts.str.contains(WHOLE))
-        return wrong[0] if len(wrong) else None
+        texts = pl.Series([], dtype=pl.String) if self.nodes is None else self.nodes.cast(pl.String)
+        return next(iter(texts.filter(~texts.str.contains(WHOLE))), None)

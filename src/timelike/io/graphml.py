@@ -1,8 +1,7 @@
-"""GraphML files: nodes and edges; edges that are not directed count both ways."""
+"""GraphML files: nodes and edges; undirected edges count both ways."""
 
 from __future__ import annotations
 
-import dataclasses
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -10,128 +9,110 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from timelike.graphs.digraph import DiGraph
 from timelike.graphs.name_parsing import name_labels
 from timelike.io.byte_streams import File
-from timelike.io.edge_times import NUMBER, Time
+from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import MISSING
 
-#: Elements within elements, such as graphs within nodes.
+#: Limit on the nesting of elements, such as graphs within nodes.
 DEEPEST = 1000
 
 
-@dataclasses.dataclass
-class Found:
-    """What has been seen of a file so far."""
+def collect(file: File, builder: Builder, labels: bool = False, time: str | None = None) -> None:
+    """Add nodes by id (or `label` or `name`) and edges with their `weight`, 1 where only some have one.
 
-    nodes: dict[str, str] = dataclasses.field(default_factory=dict)
-    ids: dict[str, str] = dataclasses.field(default_factory=dict)
-    sources: list[str] = dataclasses.field(default_factory=list)
-    targets: list[str] = dataclasses.field(default_factory=list)
-    weights: array[float] = dataclasses.field(default_factory=lambda: array("d"))
-    times: list[Time | None] = dataclasses.field(default_factory=list)
-    keys: dict[str, str] = dataclasses.field(default_factory=dict)
-    directed: bool = True
-    both_ways: int = 0
-    weighted: int = 0
-
-
-def looks(head: bytes) -> bool:
-    """Whether a file begins like this format."""
-    return b"<graphml" in head
-
-
-def read(file: File, builder: Builder, labels: bool = False, time: str | None = None) -> DiGraph:
-    """Read nodes by id (or `label` or `name`) and edges with their `weight`, 1 if only some have one.
-
-    `time` is the name of the edges' attribute with their times, which all must have.
+    `time` names the edge attribute with the times; every edge must have it.
     """
     import polars as pl
 
-    found, inside = Found(), []
-    for event, element in _events(file):
-        tag = element.tag.rpartition("}")[2]
-        if event == "start":
-            inside.append(element)
-            if len(inside) > DEEPEST:
-                raise ValueError(f"{file.name}: over {DEEPEST:,} elements within each other are no graph")
-            _start(found, tag, element)
-            continue
-        inside.pop()
-        if tag == "hyperedge":
-            raise ValueError(f"{file.name}: it has hyperedges, which are no edges between two nodes")
-        if tag in ("node", "edge"):
-            _end(found, builder, tag, element, labels, time)
-            if inside:
-                inside[-1].remove(element)
-    if found.both_ways:
-        builder.remarks.append(f"{found.both_ways:,} edges are not directed and count both ways")
-    called = name_labels(found.nodes) if labels else found.nodes
-    builder.list_nodes(pl.Series(called.values(), dtype=pl.String))
-    ends = [
-        pl.Series([called.get(x, x) for x in end], dtype=pl.String) for end in (found.sources, found.targets)
-    ]
-    weights = np.asarray(found.weights) if found.weighted else None
-    builder.add(ends[0], ends[1], weights, None if time is None else np.asarray(found.times))
-    return builder.finish()
+    keys: dict[str, str] = {}
+    names: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    sources, targets, weights, times = list[str](), list[str](), array("d"), list[Time | None]()
+    directed, undirected, weighted = True, 0, False
+    for tag, element, at_end in _elements(file):
+        if tag == "key":
+            keys[element.get("id", "")] = element.get("attr.name", "")
+        elif tag == "graph" and not at_end:
+            directed = element.get("edgedefault") != "undirected"
+        elif tag == "node" and at_end:
+            name, data = element.get("id", ""), _data(element, keys) if labels else {}
+            if name:
+                names[name] = data.get("label") or data.get("name") or name
+            else:
+                builder.bad(f"node {len(names) + 1}", "it has no id", element.attrib)
+        elif tag == "edge" and at_end:
+            data = _data(element, keys)
+            try:
+                *ends, weight, when = _edge(element, data, builder.clock, time)
+            except ValueError as problem:
+                builder.bad(f"edge {len(sources) + 1}", str(problem), {**element.attrib, **data})
+                continue
+            one_way = {"true": True, "false": False}.get(element.get("directed"), directed)
+            source, target = (ids.setdefault(end, end) for end in ends)  # one string per node
+            both = not one_way and source != target
+            undirected, weighted = undirected + (not one_way), weighted or "weight" in data
+            sources += [source, target] if both else [source]
+            targets += [target, source] if both else [target]
+            weights.extend([weight] * (1 + both))
+            times += [when] * (1 + both) if time is not None else []
+    if undirected:
+        builder.remarks.append(f"{undirected:,} edges are undirected and count both ways")
+    names = name_labels(names) if labels else names
+    builder.list_nodes(pl.Series(names.values(), dtype=pl.String))
+    s, t = (pl.Series([names.get(x, x) for x in end], dtype=pl.String) for end in (sources, targets))
+    builder.add(s, t, np.asarray(weights) if weighted else None, None if time is None else np.asarray(times))
 
 
-def _events(file: File) -> Iterator[tuple[str, Any]]:
-    """Beginnings and ends of elements; what the parser has to say is said of the file."""
+def _elements(file: File) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the tag and the element at its start (False) and end (True); parser errors name the file."""
+    inside: list[Any] = []
     try:
-        yield from ElementTree.iterparse(file, ("start", "end"))
+        for event, element in ElementTree.iterparse(file, ("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            if event == "start":
+                inside.append(element)
+                if len(inside) > DEEPEST:
+                    raise ValueError(f"{file.name}: elements are nested more than {DEEPEST:,} deep")
+                if tag == "hyperedge":
+                    raise ValueError(
+                        f"{file.name}: hyperedges are not supported; an edge must join two nodes"
+                    )
+                yield tag, element, False
+            else:
+                inside.pop()
+                yield tag, element, True
+                if tag in ("node", "edge") and inside:
+                    inside[-1].remove(element)
     except ElementTree.ParseError as error:
-        raise ValueError(f"{file.name}: the XML is broken: {error}") from None
+        raise ValueError(f"{file.name}: the XML is malformed: {error}") from None
     except (LookupError, ValueError) as error:
-        if str(error).startswith(file.name):  # it could not be unpacked
+        if str(error).startswith(file.name):
             raise
         raise ValueError(f"{file.name}: the encoding cannot be read: {error}") from None
 
 
-def _start(found: Found, tag: str, element: Any) -> None:
-    if tag == "key":
-        found.keys[element.get("id", "")] = element.get("attr.name", "")
-    elif tag == "graph":
-        found.directed = element.get("edgedefault") != "undirected"
-
-
-def _end(found: Found, builder: Builder, tag: str, element: Any, labels: bool, time: str | None) -> None:
-    """Take in a node or an edge."""
-    data = {
-        found.keys.get(child.get("key", ""), ""): (child.text or "").strip()
+def _data(element: Any, keys: dict[str, str]) -> dict[str, str]:
+    """Return the attributes of a node or an edge by name."""
+    return {
+        keys.get(child.get("key", ""), ""): (child.text or "").strip()
         for child in element
         if child.tag.rpartition("}")[2] == "data"
     }
-    if tag == "node":
-        name = element.get("id", "")
-        if not name:
-            builder.bad(f"node {len(found.nodes) + 1}", "it has no id", element.attrib)
-            return
-        found.nodes[name] = (data.get("label") or data.get("name") or name) if labels else name
-    else:
-        _edge(found, builder, element, data, time)
 
 
-def _edge(found: Found, builder: Builder, element: Any, data: dict[str, str], time: str | None) -> None:
-    ends = element.get("source", ""), element.get("target", "")
+def _edge(
+    element: Any, data: dict[str, str], clock: Clock, time: str | None
+) -> tuple[str, str, float, Time | None]:
+    """Return source, target, weight and time; a `ValueError` says what is wrong with the edge."""
+    source, target = element.get("source", ""), element.get("target", "")
+    if not source or not target:
+        raise ValueError("the source or target is missing")
     weight = data.get("weight", "1").lower()
-    when = None if time is None or not all(ends) else builder.clock.of(data.get(time))
-    row = f"edge {len(found.sources) + 1}"
-    if not all(ends):
-        builder.bad(row, "source or target is missing", element.attrib)
-    elif weight not in MISSING and not NUMBER.fullmatch(weight):
-        builder.bad(row, "the weight is no number", weight)
-    elif time is not None and when is None:
-        builder.bad(row, builder.clock.problem(data.get(time)), data)
-    else:
-        directed = {"true": True, "false": False}.get(element.get("directed"), found.directed)
-        both = not directed and ends[0] != ends[1]
-        found.both_ways += not directed
-        found.weighted += "weight" in data
-        source, target = (found.ids.setdefault(end, end) for end in ends)  # one text for all edges of a node
-        found.sources += [source, target] if both else [source]
-        found.targets += [target, source] if both else [target]
-        found.weights.extend([float("nan") if weight in MISSING else float(weight)] * (1 + both))
-        if time is not None:
-            found.times += [when] * (1 + both)
+    if weight not in MISSING and not NUMBER.fullmatch(weight):
+        raise ValueError("the weight is not a number")
+    when = None if time is None else clock.of(data.get(time))
+    if time is not None and when is None:
+        raise ValueError(clock.problem(data.get(time)))
+    return source, target, float("nan") if weight in MISSING else float(weight), when

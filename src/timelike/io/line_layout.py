@@ -1,48 +1,47 @@
-"""How the lines of an edge list are laid out: delimiter, header, which columns are read."""
+"""The layout of an edge list: delimiter, header and the columns to read."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
 from timelike._util.checks import show
-from timelike.io.columns import Column, Columns, named_ends, pick, unread
+from timelike.io.columns import Column, Columns, Places, named_ends, pick, unread
 from timelike.io.edge_times import NUMBER
 
 #: In order of preference; " " stands for any run of blanks and tabs.
 DELIMITERS = ("\t", ",", ";", "|", " ")
-NAMES = {"\t": "a tab", " ": "blanks"}
+NAMES = {"\t": "tab", " ": "blanks"}
 BLANKS = " \t"
 MISSING = ("", "na", "n/a", "nan", "null", "none")
 WHOLE = re.compile(r"-?\d+", re.ASCII)
-RETURN = "there is a CR within the line; lines must end in LF or CR LF, as a text editor can save them"
-#: Lines that the delimiter and the header are guessed from.
+RETURN = "there is a CR within the line; save the file with line ends LF or CR LF"
+#: Number of lines used to guess the delimiter and the header.
 SAMPLE = 100
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Positions count from 0; `header` is the line it stands on, 0 if there is none."""
+    """Column numbers count from 0; `header` is the header's line number, 0 if there is no header."""
 
     delimiter: str
     width: int
-    source: int
-    target: int
-    weight: int | None
-    time: int | None = None
+    places: Places
     header: int = 0
     remarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def reach(self) -> int:
-        """How many fields a row must have."""
-        return 1 + max(self.source, self.target, self.weight or 0, self.time or 0)
+        """The number of fields that a row must have."""
+        return 1 + max(place or 0 for place in self.places)
 
 
 def fields(line: str, delimiter: str) -> list[str]:
-    """The fields of a line; those in double quotes may hold the delimiter. An open quote is a `csv.Error`."""
+    """Split a line; quoted fields may contain the delimiter. An open quote is a `csv.Error`."""
     if '"' in line:
         if delimiter == " ":
             line = line.strip(BLANKS).replace("\t", " ")
@@ -53,6 +52,11 @@ def fields(line: str, delimiter: str) -> list[str]:
     return [field.strip(BLANKS) for field in line.split(delimiter)]
 
 
+def named(delimiter: str) -> str:
+    """Name a delimiter in an error message."""
+    return f"(delimiter: {NAMES.get(delimiter, repr(delimiter))})"
+
+
 def guess(
     where: str,
     sample: Sequence[tuple[int, str]],
@@ -61,60 +65,51 @@ def guess(
     header: bool | None,
     time: Column | None = None,
 ) -> Layout:
-    """The layout of a file whose first lines, with their numbers, are these."""
-    if "\r" in sample[0][1]:
-        raise ValueError(f"{where}, line {sample[0][0]}: {RETURN}")
+    """Guess the layout of a file from its first lines, given with their numbers."""
+    number, line = sample[0]
+    if "\r" in line:
+        raise ValueError(f"{where}, line {number}: {RETURN}")
     if delimiter is None:
-        delimiter = _likely_delimiter(where, sample)
+        delimiter = max(DELIMITERS, key=lambda x: _agreement(sample, x))
+        if not _agreement(sample, delimiter):
+            raise ValueError(
+                f"{where}, line {number}: no tab, comma, semicolon, bar or blank divides the line; "
+                f"the text is {show(line)}"
+            )
     elif len(delimiter) != 1 or delimiter in '"\r\n':
-        raise ValueError(f"delimiter is {delimiter!r}; it must be one character, blank for runs of blanks")
-    rows = [row for _, line in sample if (row := _fields_or_none(line, delimiter))]
-    first = _fields_or_none(sample[0][1], delimiter) or [""]
-    named = any(isinstance(column, str) for column in (*(columns or ()), time))
-    has_header = (named or _is_header(first, rows[1:])) if header is None else header
+        raise ValueError(f"delimiter is {delimiter!r}; it must be one character, a blank for runs of blanks")
+    rows = [row for _, text in sample if (row := _fields_or_none(text, delimiter))]
+    first = _fields_or_none(line, delimiter) or [""]
+    by_name = any(isinstance(column, str) for column in (*(columns or ()), time))
+    has_header = (by_name or _is_header(first, rows[1:])) if header is None else header
     words = first if has_header else None
     width = len(first)
     if columns is None and width < 2:
-        kind = NAMES.get(delimiter, repr(delimiter))
         raise ValueError(
-            f"{where}, line {sample[0][0]}: one field where two or more were expected, with {kind} as "
-            f"delimiter; the text is {show(sample[0][1])}"
+            f"{where}, line {number}: 1 field, but at least 2 are needed {named(delimiter)}; "
+            f"the text is {show(line)}"
         )
     used = pick(where, words, width, columns, time)
-    remarks = [f"line {sample[0][0]} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
-    if remark := unread(words, width, used):
-        remarks.append(remark)
-    if columns is None and (remark := _kind_of_edge(rows[has_header:])):
-        remarks.append(remark)
-    line = sample[0][0] if has_header else 0
-    return Layout(delimiter, width, *used, line, tuple(remarks))
+    remarks = [f"line {number} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
+    remarks += unread(words, width, used)
+    remarks += _relation_hint(rows[has_header:]) if columns is None else []
+    return Layout(delimiter, width, used, number if has_header else 0, tuple(remarks))
 
 
-def _kind_of_edge(rows: Sequence[Sequence[str]]) -> str:
-    """A remark where lines look like `source kind target`, as those of Cytoscape (SIF) are."""
+def _relation_hint(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a remark if lines look like `source relation target`, as in Cytoscape's SIF."""
     first, middle, last = ({row[i] for row in rows if len(row) == 3} for i in range(3))
     few = 1 <= len(middle) <= max(1, len(rows) // 10) and not middle & (first | last)
     if not few or len(last) < 3 * len(middle) or any(NUMBER.fullmatch(text) for text in last):
-        return ""
+        return []
     words = " or ".join(show(word) for word in sorted(middle))
-    return f"the first lines all have the target {words}; if that is the kind of edge, say columns 0,2"
+    return [f"the target is {words} in all of the first lines; if that is a relation, use columns 0,2"]
 
 
-def _likely_delimiter(where: str, sample: Sequence[tuple[int, str]]) -> str:
-    """The delimiter that splits most lines into the same number of fields, two or more."""
-    best, found = 0, ""
-    for delimiter in DELIMITERS:
-        counts = [len(_fields_or_none(line, delimiter) or ()) for _, line in sample]
-        wide = [count for count in counts if count > 1]
-        agree = max((wide.count(count) for count in set(wide)), default=0)
-        if agree > best:
-            best, found = agree, delimiter
-    if not found:
-        raise ValueError(
-            f"{where}, line {sample[0][0]}: no tab, comma, semicolon, bar or blank divides the line; "
-            f"the text is {show(sample[0][1])}"
-        )
-    return found
+def _agreement(sample: Sequence[tuple[int, str]], delimiter: str) -> int:
+    """Return how many lines the delimiter splits into the same number of fields, two or more."""
+    widths = Counter(len(_fields_or_none(line, delimiter) or ()) for _, line in sample)
+    return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 def _fields_or_none(line: str, delimiter: str) -> list[str] | None:
@@ -125,21 +120,18 @@ def _fields_or_none(line: str, delimiter: str) -> list[str] | None:
 
 
 def _is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether it names a source and a target, or stands over columns of numbers without holding any.
+    """Whether the line names a source and a target, or is text above columns of numbers.
 
-    Such are the first two together, of whole numbers, or any one after them, of scores, say.
+    Those are the first two columns, both of whole numbers, or any later column of numbers.
     """
     if named_ends(first) is not None:
         return True
     whole = [all(WHOLE.fullmatch(x) for x in row[:2]) for row in rows]
     if whole and all(whole) and not any(WHOLE.fullmatch(x) for x in first[:2]):
         return True
-    full = [row for row in rows if len(row) == len(first)]
-    if not full or any(NUMBER.fullmatch(x) for x in first):
+    if any(NUMBER.fullmatch(x) for x in first):
         return False
+    full = [row for row in rows if len(row) == len(first)]
     later = [i for i in range(2, len(first)) if first[i].lower() not in MISSING]
-    return any(_is_numbers([row[i] for row in full if row[i].lower() not in MISSING]) for i in later)
-
-
-def _is_numbers(texts: Sequence[str]) -> bool:
-    return bool(texts) and all(NUMBER.fullmatch(text) for text in texts)
+    columns = ([row[i] for row in full if row[i].lower() not in MISSING] for i in later)
+    return any(column and all(NUMBER.fullmatch(x) for x in column) for column in columns)

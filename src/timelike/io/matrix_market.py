@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from timelike._util.checks import show
-from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.graphs.digraph import MOST_NODES
 from timelike.io.byte_streams import File
+from timelike.io.columns import Places
 from timelike.io.edge_lists import add_block
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import Layout
@@ -16,49 +17,43 @@ BANNER = re.compile(
 )
 
 
-def looks(head: bytes) -> bool:
-    """Whether a file begins like this format."""
-    return head[:14].lower() == b"%%matrixmarket"
-
-
-def read(file: File, builder: Builder) -> DiGraph:
-    """Read a square matrix of coordinates; a symmetric one gives edges both ways."""
+def collect(file: File, builder: Builder) -> None:
+    """Add the entries of a square coordinate matrix; each entry of a symmetric one is an edge both ways."""
     layout: Layout | None = None
-    size, mirrored = (0, 0), False
-    for first, block in file.blocks():
-        line = first
+    entries = 0
+    for line, block in file.blocks():
         while layout is None and block:
             text, _, block = block.partition(b"\n")
             words = text.decode(errors="replace").lower().strip()
             if line == 1:
-                kind = BANNER.fullmatch(words)
-                if kind is None:
+                banner = BANNER.fullmatch(words)
+                if banner is None:
                     raise ValueError(
                         f"{file.name}, line 1: only square 'coordinate' matrices that are real, integer or "
-                        f"pattern and general or symmetric can be read; the text is {show(words)}"
+                        f"pattern and general or symmetric are supported; the text is {show(words)}"
                     )
-                weighted, mirrored = kind[1] != "pattern", kind[2] == "symmetric"
+                weighted, builder.mirrored = banner[1] != "pattern", banner[2] == "symmetric"
             elif words and not words.startswith("%"):
-                size = _size(file.name, line, words)
-                layout = Layout(" ", 3 if weighted else 2, 0, 1, 2 if weighted else None)
+                builder.node_count, entries = _size(file.name, line, words)
+                builder.first_node = 1
+                layout = Layout(" ", 3 if weighted else 2, Places(0, 1, 2 if weighted else None))
             line += 1
         if layout is not None and block:
             add_block(builder, line, block, layout, ("%",))
     if layout is None:
         raise ValueError(f"{file.name}: the file ends before the size of the matrix")
-    nodes, entries = size
     if builder.rows + builder.bad_rows != entries:
-        raise ValueError(f"{file.name}: {builder.rows:,} entries where {entries:,} were announced")
-    return builder.finish_numbered(nodes, first=1, mirrored=mirrored)
+        raise ValueError(f"{file.name}: {builder.rows:,} entries, but the header announces {entries:,}")
 
 
 def _size(name: str, line: int, words: str) -> tuple[int, int]:
+    """Parse the size line into the number of nodes and of entries."""
     numbers = words.split()
     if len(numbers) != 3 or not all(x.isdecimal() and len(x) < 19 for x in numbers):
-        raise ValueError(f"{name}, line {line}: rows, columns, entries expected; the text is {show(words)}")
+        raise ValueError(f"{name}, line {line}: expected rows, columns, entries; the text is {show(words)}")
     rows, columns, entries = map(int, numbers)
     if rows != columns:
         raise ValueError(f"{name}, line {line}: the matrix is {rows} × {columns}; it must be square")
     if rows > MOST_NODES:
-        raise ValueError(f"{name}, line {line}: {rows:,} nodes; at most {MOST_NODES:,} are possible")
+        raise ValueError(f"{name}, line {line}: {rows:,} nodes; the limit is {MOST_NODES:,}")
     return rows, entries

@@ -1,4 +1,4 @@
-"""Numbers for names, a column at a time: hash tables whose steps are NumPy calls on many names at once."""
+"""Number names column by column: hash tables that process many names per NumPy call."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-#: Names looked up together: so few that the arrays of one step stay in the cache.
+#: Names per lookup, few enough that the arrays of one step stay in the cache.
 STEP = 2**16
 
 
 class Numbering:
-    """Texts, numbered in the order in which they are first seen.
+    """Numbers strings in the order in which they are first seen.
 
-    A name is known by a 128-bit hash, so that two of 10⁸ names are taken for one with a probability
-    of 10⁻²³. Its slot is the top bits of the first half, or the next free one.
+    The table stores a 128-bit hash of each name: among 10⁸ names, two collide with probability 10⁻²³.
+    The slot is the top bits of the first half of the hash, or the next free one.
     """
 
     def __init__(self, bits: int = 10) -> None:
@@ -30,13 +30,13 @@ class Numbering:
         self.count = 0
 
     def names(self) -> pl.Series:
-        """All names, by number."""
+        """Return all names in the order of their numbers."""
         import polars as pl
 
         return pl.concat(self._names, rechunk=True)
 
     def number(self, columns: Sequence[pl.Series]) -> list[np.ndarray]:
-        """The numbers of the names in each column; new names are counted on, row by row."""
+        """Return the numbers of the names in each column; number new names row by row."""
         rows = len(columns[0])
         steps = [[c.slice(i, STEP) for c in columns] for i in range(0, max(rows, 1), STEP)]
         numbers = np.concatenate([self._step(step) for step in steps])
@@ -65,15 +65,15 @@ class Numbering:
         return (hashes[:, 0] >> np.uint64(64 - self._bits)).astype(np.int64)
 
     def _place(self, hashes: np.ndarray, slots: np.ndarray) -> np.ndarray:
-        """Move `slots` on to where each hash lies; put those that lie nowhere yet into free slots.
+        """Advance `slots` to the slot of each hash and insert new hashes into free slots.
 
-        Returns, in order, the rows at which new hashes first occur.
+        Returns the rows where new hashes first occur, in order.
         """
         new = []
         pending = np.flatnonzero(~self._holds(hashes, slots))
         while pending.size:
             free = pending[self._numbers[slots[pending]] < 0]
-            claim = free[::-1].astype(np.int32)  # of many claims to one slot the last written stays
+            claim = free[::-1].astype(np.int32)  # of several claims to a slot, the last one written wins
             self._numbers[slots[claim]] = claim
             won = free[self._numbers[slots[free]] == free]
             self._hashes[slots[won]] = hashes[won]
@@ -98,10 +98,10 @@ class Numbering:
 
 
 class IdNumbering:
-    """Whole numbers, numbered in no particular order.
+    """Numbers integer ids, in no particular order.
 
-    A slot holds an id and beside it its number plus one, 0 if it is free: one look costs one line of the
-    cache. The slot of an id is the top bits of its product with 2⁶⁴/φ, or the next free one.
+    A slot holds an id next to its number plus one (0: free), so that a lookup touches one cache line. The
+    slot of an id is the top bits of its product with 2⁶⁴/φ, or the next free one.
     """
 
     GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -113,15 +113,15 @@ class IdNumbering:
         self.count = 0
 
     def names(self) -> pl.Series:
-        """All ids, by number."""
+        """Return all ids in the order of their numbers."""
         import polars as pl
 
         return pl.Series(np.concatenate(self._ids))
 
     def number(self, columns: Sequence[pl.Series]) -> list[np.ndarray]:
-        """The numbers of the ids in each column; new ids are counted on."""
+        """Return the numbers of the ids in each column; number new ids."""
         ids = [column.to_numpy() for column in columns]
-        with ThreadPoolExecutor(len(ids)) as pool:  # NumPy lets other threads run while it looks up
+        with ThreadPoolExecutor(len(ids)) as pool:  # NumPy releases the GIL during lookups
             numbers = list(pool.map(self._find, ids))
         unknown = [np.flatnonzero(x < 0) for x in numbers]
         self._add(_unique(np.concatenate([x[at] for x, at in zip(ids, unknown, strict=True)])))
@@ -130,7 +130,7 @@ class IdNumbering:
         return numbers
 
     def _empty(self) -> np.ndarray:
-        table = np.empty((2**self._bits, 2), np.int64)  # unlike np.zeros it asks for large pages
+        table = np.empty((2**self._bits, 2), np.int64)  # unlike np.zeros, it requests large pages
         table.fill(0)
         return table
 
@@ -140,7 +140,7 @@ class IdNumbering:
         return hashes.view(np.int64)
 
     def _find(self, ids: np.ndarray) -> np.ndarray:
-        """The numbers of ids, −1 for those that have none."""
+        """Return the numbers of ids, −1 for unknown ones."""
         numbers = np.empty(len(ids), np.int32)
         for i in range(0, len(ids), STEP):
             step = slice(i, i + STEP)
@@ -162,7 +162,7 @@ class IdNumbering:
         numbers -= 1
 
     def _add(self, ids: np.ndarray) -> None:
-        """Give numbers to unique ids that have none."""
+        """Number new, unique ids."""
         first, self.count = self.count, self.count + len(ids)
         self._ids.append(ids)
         if 3 * self.count > 2 * len(self._table):
@@ -172,20 +172,20 @@ class IdNumbering:
         self._place(ids, np.arange(first + 1, self.count + 1))
 
     def _place(self, ids: np.ndarray, numbers: np.ndarray) -> None:
-        """Put unique ids that are not in the table into free slots."""
-        cells = self._table.reshape(-1)  # id and number by turns
+        """Insert new, unique ids into free slots."""
+        cells = self._table.reshape(-1)  # ids and numbers alternate
         for i in range(0, len(ids), STEP):
             new, number = ids[i : i + STEP], numbers[i : i + STEP]
             at = 2 * self._slots(new)
             while new.size:
                 free = np.flatnonzero(cells.take(at + 1) == 0)
-                cells[at[free] + 1] = number[free]  # of many claims to one slot the last written stays
+                cells[at[free] + 1] = number[free]  # of several claims to a slot, the last one written wins
                 won = cells.take(at + 1) == number
                 cells[at[won]] = new[won]
                 new, number, at = new[~won], number[~won], (at[~won] + 2) & (len(cells) - 1)
 
 
 def _unique(ids: np.ndarray) -> np.ndarray:
-    """Each id once, in order; NumPy's own function takes ten times as long for random ones."""
+    """Return each id once, sorted; for random ids this is ten times as fast as `np.unique`."""
     ids = np.sort(ids)
     return ids[np.flatnonzero(np.diff(ids, prepend=ids[:1] - 1))]

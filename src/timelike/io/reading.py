@@ -1,4 +1,4 @@
-"""`read`: from a file, a folder, the name of a data set or an object in memory to a `DiGraph`."""
+"""`read`: make a `DiGraph` from a file, a folder, the name of a data set or an object in memory."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
 from timelike.io.byte_streams import File
-from timelike.io.columns import listed_nodes
-from timelike.io.formats import allowed, find
+from timelike.io.formats import check_options, find
 from timelike.io.graph_builder import Builder
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
 
@@ -34,24 +39,23 @@ def read(
 ) -> DiGraph:
     """Read a directed graph.
 
-    `source` is a file (`-`: standard input), a folder as in OGB, the name of a data set, or an
-    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, an Arrow table, a NumPy array of two
-    or three columns or square, a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
-    The format of a file is told by its first bytes, then by its ending, unless `format` names it;
-    .gz, .bz2 and .zst are unpacked.
+    `source` is a file (`-`: standard input), a folder in OGB's layout, the name of a data set, or an
+    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, an Arrow table, a NumPy array (two
+    or three columns, or square), a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
+    `format` names the format of a file; by default, the first bytes and then the file ending decide.
+    Files in .gz, .bz2 and .zst are decompressed.
 
-    `columns` are source, target and perhaps weight, by name or counted from 0. `time` is the column
-    (in NetworkX and GraphML the attribute of edges) that says when an edge came about, by a number or
-    a date: they become `graph.times`. `delimiter`, `header` (is there one?) and `comment` (beginnings
-    of lines to pass over: # and %) describe edge lists. `nodes` lists names to keep even if they have
-    no edge: a sequence, or a file with one per line. `relations` are the kinds of edges
-    to read, of ontologies (is_a, part_of unless given) and SIF files (all); `labels` names the nodes of
-    ontologies and GraphML by label rather than id. `data_dir` is where
-    the files of a data set are looked for.
+    `columns` are source, target and optionally weight, by name or number (from 0). `time` is the column
+    (for NetworkX and GraphML, the edge attribute) with the time of each edge, a number or a date, for
+    `graph.times`. `delimiter`, `header` (True or False) and `comment` (beginnings of lines to skip,
+    default: # and %) describe edge lists. `nodes` lists nodes to keep even if they have no edge: a
+    sequence, or a file with one name per line. `relations` selects the relations to read from ontologies
+    (default: is_a, part_of) and SIF files (default: all). `labels` names the nodes of ontologies and
+    GraphML by label instead of id. `data_dir` is the folder with the files of a data set.
 
-    A malformed row is a `ValueError` that names its line, or is counted if `skip_bad_rows`.
-    Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repetitions of an
-    edge (all but the first, with times all but the earliest) are left out and counted: see `graph.notes`.
+    A malformed row raises a `ValueError` that names its line; with `skip_bad_rows` it is counted.
+    Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repeated edges (all but
+    the first, or with times all but the earliest) are left out and counted: see `graph.notes`.
     """
     if isinstance(source, DiGraph):
         return source
@@ -63,9 +67,13 @@ def read(
         return _read_path(os.fspath(source), Builder(os.fspath(source), listed, skip_bad_rows), options)
     from timelike.io import foreign_graphs
 
-    builder = Builder(_kind(type(source)), listed, skip_bad_rows)
+    kind = type(source)
+    home = kind.__module__.partition(".")[0]
+    builder = Builder(
+        kind.__name__ if home == "builtins" else f"{home}.{kind.__name__}", listed, skip_bad_rows
+    )
     return foreign_graphs.read(
-        source, builder, **allowed(foreign_graphs.read, options, "an object in memory")
+        source, builder, **check_options(foreign_graphs.read, options, "an object in memory")
     )
 
 
@@ -75,30 +83,33 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
     if path.is_dir():
         from timelike.io import ogb
 
-        return ogb.read(path, builder, **allowed(ogb.read, options, "a folder"))
+        ogb.collect(path, builder, **check_options(ogb.collect, options, "a folder"))
+        return builder.finish()
     if source != "-" and not path.exists():
         return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
     with File(None if source == "-" else path) as file:
         builder.source = file.name
-        found = find(file, options.pop("format", None))
-        return found.read(file, builder, **allowed(found.read, options, f"{file.name} ({found.name})"))
+        form = find(file, options.pop("format", None))
+        form.collect(file, builder, **check_options(form.collect, options, f"{file.name} ({form.name})"))
+        return builder.finish()
 
 
-def _kind(kind: type) -> str:
-    """What an object is called in messages: `networkx.DiGraph`, `list`."""
-    home = kind.__module__.partition(".")[0]
-    return kind.__name__ if home == "builtins" else f"{home}.{kind.__name__}"
-
-
-def _nodes(nodes: Any) -> Any:
-    """Listed names as a column."""
+def _nodes(nodes: Any) -> pl.Series | None:
+    """Return the listed nodes as a column."""
     if nodes is None:
         return None
-    return listed_nodes(names_in(nodes) if isinstance(nodes, str | os.PathLike) else nodes)
+    import polars as pl
+
+    items = list(names_in(nodes) if isinstance(nodes, str | os.PathLike) else nodes)
+    if all(isinstance(x, str) for x in items):
+        return pl.Series("nodes", items, dtype=pl.String)
+    if all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in items):
+        return pl.Series("nodes", [int(x) for x in items], dtype=pl.Int64)
+    raise ValueError(f"nodes is {show(items)}; it must hold text or whole numbers, or be a file of names")
 
 
 def names_in(path: str | os.PathLike) -> list[str]:
-    """The names in a file that has one a line; empty lines and those that begin with # are passed over."""
+    """Return the names in a file, one per line; skip empty lines and lines that begin with #."""
     with File(Path(path)) as file:
         names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
         return [_unquoted(name) for name in names if name]
@@ -110,9 +121,9 @@ def _unquoted(name: str) -> str:
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
-    """The data set of this name."""
+    """Load the data set of this name."""
     if not DATASET.fullmatch(name):
-        raise FileNotFoundError(f"{name}: there is no such file, and no data set is named like this")
+        raise FileNotFoundError(f"{name}: there is no such file, and no data set has this name")
     from timelike import datasets
     from timelike.datasets.registry import resolve
 
@@ -122,4 +133,4 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
         if name.partition(":")[0] in {known.partition(":")[0] for known in datasets.DATASETS}:
             raise
         raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
-    return datasets.load(name, **allowed(datasets.load, options, f"the data set {name}"))
+    return datasets.load(name, **check_options(datasets.load, options, f"the data set {name}"))

@@ -1,11 +1,13 @@
-"""From a file, or a graph, to the parts of `EdgeShards`: edges go to the part that their hash says.
+"""Write the parts of `EdgeShards` from a file or a graph; a hash assigns each edge to a part.
 
-Pieces of the file are numbered and appended to a file for each part. Then, part by part, nodes get their
-final numbers, those that `timelike.read` would give, and edges are sorted; repeated ones meet in their part.
+Batches of the file are numbered and appended to one temporary file per part. Then, part by part, nodes get
+the final numbers that `timelike.read` would give, and edges are sorted; repetitions share a part and merge.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,38 +15,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from timelike._util.checks import share, whole_number
+from timelike._util.checks import share, show, whole_number
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.edge_sorting import sorted_unique
+from timelike.graphs.node_names import NameColumn, Names
 from timelike.io import parquet
 from timelike.io.byte_streams import File
-from timelike.io.edge_shards import MOST_HELD_OUT, write_parts
-from timelike.io.formats import allowed, find
+from timelike.io.edge_shards import DEGREES, HEAD, HELD_OUT, MOST_HELD_OUT, NAMES, part_file
+from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
-from timelike.io.pair_files import COLLECT
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: A line of an edge list has about so many bytes, or more.
+#: Estimated bytes per line of an edge list, at least.
 BYTES_PER_LINE = 12
+#: The parts, each (2, edges), sorted and unique; the number of edges with repetitions, of nodes; names.
+Parts = tuple[Iterator[np.ndarray], int, int, Names | None]
 
 
 class _Spilling(Builder):
-    """Numbers nodes as they come and appends edges to the files of their parts."""
+    """Numbers nodes on arrival and appends edges to the files of their parts."""
 
     def __init__(self, source: str, folder: Path, parts: int, skip_bad_rows: bool):
         super().__init__(source, skip_bad_rows=skip_bad_rows)
         self._files = [folder / f"{i}.edges" for i in range(parts)]
+        for file in self._files:
+            file.touch()
 
-    def add(
-        self,
-        sources: pl.Series,
-        targets: pl.Series,
-        weights: np.ndarray | None = None,
-        times: np.ndarray | None = None,
-    ) -> None:
-        """Edges between names; weights and times are not looked at."""
+    def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
+        """Add edges between names; ignore weights and times."""
         import polars as pl
 
         if sources.dtype != pl.String:
@@ -53,7 +53,7 @@ class _Spilling(Builder):
             self._start_numbering(sources.dtype)
         self.rows += len(sources)
         s, t = self._numbering.number([sources, targets])  # type: ignore[union-attr]
-        s, t, *_ = self._kept(s, t, None, None)
+        s, t = self._kept(s, t, None, None)[:2]
         part = part_of(s, t, len(self._files))
         order = np.argsort(part, kind="stable")
         pairs = np.stack([s, t], axis=1)[order]
@@ -63,73 +63,89 @@ class _Spilling(Builder):
                 out.write(pairs[start:stop].tobytes())
 
     def parts(self, rank: np.ndarray | None) -> Iterator[np.ndarray]:
-        """Sources and targets of each part in order, once each; its file is removed."""
+        """Yield the sorted, unique edges of each part and remove its file."""
         for file in self._files:
-            pairs = (
-                np.fromfile(file, np.int32).reshape(-1, 2) if file.exists() else np.zeros((0, 2), np.int32)
-            )
+            pairs = np.fromfile(file, np.int32).reshape(-1, 2)
             s, t = pairs.T if rank is None else rank[pairs].T
             yield np.stack(sorted_unique(s, t))
-            file.unlink(missing_ok=True)
+            file.unlink()
 
 
-def shard_file(
-    source: str,
+def write_shards(
+    source: Any, folder: Path, per_part: int, hold_out: float, seed: int, options: dict[str, Any]
+) -> None:
+    """Write the parts of a file or of a `DiGraph` to a folder; a single part keeps the graph's edge order."""
+    whole_number("per_part", per_part, 1)
+    wanted = share("hold_out", hold_out)
+    read = _graph_parts if isinstance(source, DiGraph) else _file_parts
+    parts, edges, nodes, names = read(source, folder, per_part, **options)
+    wanted = min(wanted, MOST_HELD_OUT / max(edges, 1))
+    degrees, counts, digest = np.zeros((2, nodes), np.int32), [], hashlib.sha256()
+    held_out = [np.zeros((0, 2), np.int32)]
+    for number, part in enumerate(parts):
+        if wanted:
+            out = np.random.default_rng([seed, number]).random(part.shape[1]) < wanted
+            held_out.append(part[:, out].T)
+            part = part[:, ~out]
+        part = np.ascontiguousarray(part, np.int32)
+        np.save(part_file(folder, number), part)
+        counts.append(part.shape[1])
+        digest.update(part.tobytes())
+        for end in range(2):
+            degrees[end] += np.bincount(part[end], minlength=nodes).astype(np.int32)
+    if not sum(counts):
+        raise ValueError("no edges between different nodes; there is nothing to train on")
+    np.save(folder / DEGREES, degrees)
+    np.save(folder / HELD_OUT, np.concatenate(held_out))
+    if names is not None:
+        _write_names(folder, names)
+    about = {"nodes": nodes, "edges": counts, "checksum": digest.hexdigest()[:16]}
+    (folder / HEAD).write_text(json.dumps(about), encoding="utf-8")
+
+
+def _file_parts(
+    source: str | os.PathLike,
     folder: Path,
     per_part: int,
-    hold_out: float,
-    seed: int,
     format: str | None = None,
     skip_bad_rows: bool = False,
     **options: Any,
-) -> None:
-    """Fill a folder with the parts of a file."""
-    whole_number("per_part", per_part, 1)
-    with File(Path(source)) as file:
-        kind = find(file, format).name
-        if kind not in COLLECT:
-            raise ValueError(f"{source}: this is {kind}; edges to stream come as {', '.join(COLLECT)}")
-        allowed(COLLECT[kind], options, f"{source} ({kind})")
-        rows = parquet.rows(file) if kind == "parquet" else os.path.getsize(source) // BYTES_PER_LINE
-        builder = _Spilling(source, folder, max(1, -(-rows // per_part)), skip_bad_rows)
-        COLLECT[kind](file, builder, **options)
+) -> Parts:
+    path = Path(source)
+    with File(path) as file:
+        form = find_rows(file, options, format)
+        in_table = form.name == "parquet"
+        rows = parquet.row_count(file) if in_table else path.stat().st_size // BYTES_PER_LINE
+        builder = _Spilling(file.name, folder, max(1, -(-rows // per_part)), skip_bad_rows)
+        form.collect(file, builder, **options)
     if not builder.rows:
-        raise ValueError(f"{source}: there are no edges in it")
+        raise ValueError(f"{file.name}: there are no edges in it")
     names, rank, nodes = builder.final_names()
-    drawn: list[np.ndarray] = []
-    write_parts(
-        folder, _held_back(builder.parts(rank), builder.rows, hold_out, seed, drawn), nodes, names, drawn
-    )
+    return builder.parts(rank), builder.rows, nodes, names
 
 
-def shard_graph(graph: DiGraph, folder: Path, per_part: int, hold_out: float, seed: int) -> None:
-    """Fill a folder with the parts of a graph; if it is one part, its edges are in the graph's order."""
-    parts = -(-graph.num_edges // whole_number("per_part", per_part, 1))
+def _graph_parts(graph: DiGraph, _: Path, per_part: int, **__: Any) -> Parts:
+    parts = -(-graph.num_edges // per_part)
     part = part_of(graph.sources, graph.targets, parts)
     edges = np.stack([graph.sources, graph.targets])
-    drawn: list[np.ndarray] = []
-    each = (edges[:, part == i] for i in range(parts))
-    kept = _held_back(each, graph.num_edges, hold_out, seed, drawn)
-    write_parts(folder, kept, graph.num_nodes, graph.names, drawn)
+    return (edges[:, part == i] for i in range(parts)), graph.num_edges, graph.num_nodes, graph.names
+
+
+def _write_names(folder: Path, names: Any) -> None:
+    column = names.to_numpy() if isinstance(names, NameColumn) else np.asarray(names)
+    if column.dtype.kind == "i":
+        np.save(folder / NAMES[0], column.astype(np.int64))
+        return
+    import polars as pl
+
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"the first node is named {show(names[0])}; names must be all text or all integers")
+    pl.DataFrame({"name": pl.Series(list(names))}).write_parquet(folder / NAMES[1])
 
 
 def part_of(sources: np.ndarray, targets: np.ndarray, parts: int) -> np.ndarray:
-    """The part of each edge, by a hash of its ends."""
+    """Return the part of each edge, a hash of its ends."""
     s, t = (ends.astype(np.uint32) for ends in (sources, targets))
     mixed = (s * np.uint32(0x9E3779B1) + t) * np.uint32(0x85EBCA77)
     mixed ^= mixed >> np.uint32(15)
     return ((mixed * np.uint32(0xC2B2AE3D)) >> np.uint32(8)) % np.uint32(parts)
-
-
-def _held_back(
-    parts: Iterator[np.ndarray], edges: int, hold_out: float, seed: int, drawn: list[np.ndarray]
-) -> Iterator[np.ndarray]:
-    """The parts without this share of so many edges, which are drawn and go to `drawn`."""
-    wanted = min(share("hold_out", hold_out), MOST_HELD_OUT / edges)
-    for number, part in enumerate(parts):
-        if not wanted:
-            yield part
-            continue
-        out = np.random.default_rng([seed, number]).random(part.shape[1]) < wanted
-        drawn.append(part[:, out].T)
-        yield part[:, ~out]
