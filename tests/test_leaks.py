@@ -28,7 +28,7 @@ def with_future(seed: int) -> Split:
     graph = DiGraph.from_arrays(s, t, 30)
     # Times 0 … 49 train, 50 … 59 validate, then comes the future.
     times = in_edge_order(graph, s, t, np.append(np.arange(60), np.full(20, 60)))
-    return split_edges(graph, valid=10 / 80, test=20 / 80, seed=5, times=times, protocol="uniform")
+    return split_edges(graph, valid=10 / 80, test=20 / 80, seed=5, times=times, negatives="uniform")
 
 
 def test_no_test_edge_reaches_training_or_validation():
@@ -55,21 +55,21 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("protocol", [name for name in NEGATIVE_KINDS if name != "listed"])
+@pytest.mark.parametrize("kind", [name for name in NEGATIVE_KINDS if name != "listed"])
 @pytest.mark.parametrize("option", OPTIONS)
-def test_what_validation_is_told_from_knows_no_test_edge(option, protocol):
+def test_validation_negatives_know_no_test_edge(option, kind):
     """For every way to split: who has never seen the test edges draws the same non-edges for validation."""
     options = OPTIONS[option]
     if options is None:
-        made = [*folds(GRAPH, 4, seed=3, protocol=protocol)]
+        made = [*folds(GRAPH, 4, seed=3, negatives=kind)]
     else:
-        made = [split_edges(GRAPH, seed=3, protocol=protocol, **options)]
+        made = [split_edges(GRAPH, seed=3, negatives=kind, **options)]
     for i, split in enumerate(made):
         check_parts(GRAPH, split)
         assert len(split.test_edges)
         past = split.train.with_edges(split.valid_edges)
         key = [3, 1] if options is not None else [3, i, 1]
-        again = draw_negatives(protocol, past, split.valid_edges, 4, key)
+        again = draw_negatives(kind, past, split.valid_edges, 4, key)
         assert np.array_equal(split.valid_negatives, again)
 
 
@@ -85,12 +85,12 @@ def test_listed_non_edges_are_used_once():
     """Each goes to validation, test or training, so none is learned that is tested; no self-pair is used."""
     listed = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))))[::4]
     loops, listed = listed[listed[:, 0] == listed[:, 1]], listed[listed[:, 0] != listed[:, 1]]
-    split = split_edges(GRAPH, protocol="listed", non_edges=np.concatenate([loops, listed]), ratio=3)
-    parts = [as_set(x) for x in (split.valid_negatives, split.test_negatives, split.non_edges)]
+    split = split_edges(GRAPH, negatives="listed", listed=np.concatenate([loops, listed]), ratio=3)
+    parts = [as_set(x) for x in (split.valid_negatives, split.test_negatives, split.listed)]
     assert set.union(*parts) == as_set(listed)
     assert sum(map(len, parts)) == len(listed)
     assert len(parts[1]) == 3 * len(split.test_edges)
-    with pytest.raises(ValueError, match=r"3 × 105 non-edges are wanted and 185 are left"):
-        split_edges(GRAPH, protocol="listed", non_edges=listed[:500], ratio=3)
-    with pytest.raises(ValueError, match=r"non_edges\[1\] is 0 → 1, which is an edge \(1 such\)"):
-        split_edges(chain(20), protocol="listed", non_edges=np.array([[0, 2], [0, 1]]))
+    with pytest.raises(ValueError, match=r"listed: .*3 × 105 .*185"):
+        split_edges(GRAPH, negatives="listed", listed=listed[:500], ratio=3)
+    with pytest.raises(ValueError, match=r"listed\[1\] is 0 → 1"):
+        split_edges(chain(20), negatives="listed", listed=np.array([[0, 2], [0, 1]]))

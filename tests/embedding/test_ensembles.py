@@ -62,12 +62,12 @@ def test_probability_is_the_mean_of_log_odds_and_spread_the_deviation(members, c
     np.fill_diagonal(table, -1)
     graph = random_graph(NODES, 60)
     table[graph.sources, graph.targets] = -1
-    best = found.top_edges(25, graph)
+    best = found.top_edges(25, exclude=graph)
     np.testing.assert_allclose([row.probability for row in best], table.flat[ranked(table, 25)], rtol=1e-4)
     assert all(isinstance(row, UncertainPrediction) for row in best)
     np.testing.assert_allclose([row.spread for row in best], [spread[row[:2]] for row in best], rtol=1e-3)
-    assert [row.target for row in found.top_targets(7, 5, graph)] == ranked(table[7], 5)
-    assert [row.source for row in found.top_sources(7, 5, graph)] == ranked(table[:, 7], 5)
+    assert [row.target for row in found.top_targets(7, 5, exclude=graph)] == ranked(table[7], 5)
+    assert [row.source for row in found.top_sources(7, 5, exclude=graph)] == ranked(table[:, 7], 5)
 
 
 def test_ranks_are_those_of_the_mean(members):

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import shutil
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -16,6 +17,7 @@ import timelike as tl
 from timelike import Embedding, Model
 from timelike.embedding import model_folder
 from timelike.embedding.calibration import Calibration
+from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs import name_parsing
 from timelike.graphs.node_names import NameColumn, NameTuple, NumberColumn
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
@@ -344,3 +346,35 @@ def test_a_stored_model_of_schema_2_still_loads():
     assert 1 + len(embedding.others) == expected["members"]
     sources, targets, probabilities = (list(x) for x in zip(*expected["pairs"], strict=True))
     np.testing.assert_allclose(embedding.prob(sources, targets), probabilities, rtol=1e-5)
+
+
+def test_old_names_of_negatives_are_renamed_on_load(tmp_path):
+    """Models saved before the kinds of negatives had one vocabulary load with the new names."""
+    old = tmp_path / "old"
+    shutil.copytree(FIXTURE / "model", old)
+    drawn = {"uniform": 2, "target": 1, "hub": 3, "inner": 4, "outer": 5, "listed": 0}
+    changes = {"protocol": "corrupt-target", "refit": {"edges": 7}}
+    edit_json(lambda head: head["info"].update(changes))(old)
+    edit_json(lambda head: head["info"]["config"].update(negatives={**drawn, "weights": {"inner": 2.0}}))(old)
+    found, before = Embedding.load(old), Embedding.load(FIXTURE / "model")
+    assert found.info["valid_negatives"] == "same_source"
+    assert "protocol" not in found.info
+    assert found.info["refit"] == {"edges": 7}
+    assert found.info["config"]["negatives"] == {
+        **{"uniform": 2, "same_source": 1, "popular_source": 3, "active_source": 4, "active_target": 5},
+        **{"listed": 0, "weights": {"active_source": 2.0}},
+    }
+    config = tl.Config.from_dict(found.info["config"])
+    assert dict(config.negatives.weights) == {"active_source": 2.0}
+    assert found.points.tobytes() == before.points.tobytes()
+    assert found.top_edges(20) == before.top_edges(20)
+    found.save(tmp_path / "new")
+    assert Embedding.load(tmp_path / "new").info == found.info
+
+
+@pytest.mark.parametrize(("old", "new"), model_folder.RENAMED.items())
+def test_every_old_name_becomes_a_kind_of_negatives(old, new):
+    assert new in KIND_ENDS
+    assert model_folder.renamed({"protocol": old}) == {"valid_negatives": new}
+    assert model_folder.renamed({"config": {"negatives": {old: 1}}}) == {"config": {"negatives": {new: 1}}}
+    assert model_folder.renamed({old: 1, "reason": old}) == {old: 1, "reason": old}
