@@ -177,9 +177,9 @@ def test_times_in_the_order_of_a_file():
     graph = DiGraph.from_arrays(s, t, 3)
     times = in_edge_order(graph, s, t, [30, 10, 20, 99, 5, 7])
     assert times.tolist() == [10, 20, 30, 5]
-    with pytest.raises(ValueError, match="2 listed edges.*DiGraph"):
+    with pytest.raises(ValueError, match=r"2 listed edges.*DiGraph"):
         in_edge_order(graph, [2, 0], [0, 1], [1, 2])
-    with pytest.raises(ValueError, match="sources.*5, 5 and 4"):
+    with pytest.raises(ValueError, match=r"sources.*5, 5 and 4"):
         in_edge_order(graph, [2, 0, 1, 0, 2], [0, 1, 2, 1, 1], [1, 2, 3, 4])
 
 
@@ -263,10 +263,10 @@ def test_files_that_are_no_splits(tmp_path):
         Split.load(path)
     for about in ({}, {"split": 3}, {"split": {"schema": 99}}):
         write_tensors(path, {"x": np.zeros(3)}, about)
-        with pytest.raises(ValueError, match="split.safetensors .*version"):
+        with pytest.raises(ValueError, match=r"split.safetensors .*version"):
             Split.load(path)
     write_tensors(path, {"x": np.zeros(3)}, {"split": {"schema": SCHEMA}})
-    with pytest.raises(ValueError, match="split.safetensors .*incomplete"):
+    with pytest.raises(ValueError, match=r"split.safetensors .*incomplete"):
         Split.load(path)
     with pytest.raises(FileNotFoundError):
         Split.load(tmp_path / "missing.safetensors")

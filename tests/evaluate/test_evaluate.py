@@ -81,7 +81,7 @@ def test_names_make_no_difference():
 def test_an_embedding_of_other_nodes_is_refused():
     names = tuple(f"gene{i}" for i in range(100))
     for other in (embed(names=names), dataclasses.replace(embed(), points=np.zeros((99, 3), np.float32))):
-        with pytest.raises(ValueError, match="have different nodes, or in another order"):
+        with pytest.raises(ValueError, match=r"embedding.*(100|99) nodes.*DiGraph"):
             evaluate(other, SPLIT)
 
 
@@ -140,7 +140,7 @@ def test_direction_is_tested_where_there_is_one():
     known = DiGraph.from_arrays([6], [5])  # so 5 → 6 goes both ways
     assert evaluate(backwards, pairs, known=known).direction_accuracy == 1
     assert evaluate(later, LabelledPairs.build(edges[:2], [[0, 2]])).direction_accuracy is None
-    with pytest.raises(ValueError, match="known is too small: pairs has node 6; there are nodes 0 to 4"):
+    with pytest.raises(ValueError, match=r"known.*node 6"):
         evaluate(later, pairs, known=chain(5))
 
 
@@ -153,13 +153,13 @@ def test_blocks_change_nothing(monkeypatch):
 @pytest.mark.parametrize(
     ("scorer", "pairs", "says"),
     [
-        (embed(), LabelledPairs.build([[0, 1]], np.zeros((0, 2), int)), "pairs has 1 positives of 1; an"),
+        (embed(), LabelledPairs.build([[0, 1]], np.zeros((0, 2), int)), "pairs has 1 positives of 1"),
         (embed(), split_edges(GRAPH, test=0), "pairs has 0 positives of 0"),
-        (embed(), [(0, 1)], "pairs is [(0, 1)]; it must be a Split: split_edges(graph), or LabelledPairs"),
-        (3, SPLIT, "3 cannot be evaluated; it needs log_prob(sources, targets)"),
-        (embed(), LabelledPairs.build([[0, 100]], [[0, 1]]), "targets has node 100; there are nodes 0 to 99"),
+        (embed(), [(0, 1)], "pairs is [(0, 1)]; it must be a Split"),
+        (3, SPLIT, "scorer is 3"),
+        (embed(), LabelledPairs.build([[0, 100]], [[0, 1]]), "targets has node 100"),
         (DegreeProduct(chain(9)), LabelledPairs.build([[0, 9]], [[0, 1]]), "targets has node 9"),
-        (SimpleNamespace(log_prob=lambda s, t: s * np.nan), SPLIT, "score number [0] is NaN ("),
+        (SimpleNamespace(log_prob=lambda s, t: s * np.nan), SPLIT, "score [0] is NaN ("),
     ],
 )  # fmt: skip
 def test_mistakes(scorer, pairs, says):

@@ -43,7 +43,7 @@ def test_in_any_graph_they_are_non_edges_or_refused(graph, kind, seed):
     try:
         found = draw_negatives(kind, graph, edges, 2, seed)
     except ValueError as error:
-        assume("every" not in str(error) and "non-edges to draw" not in str(error))
+        assume("use another kind of negatives" not in str(error))
         raise
     assert len(found)
     assert not as_set(found) & as_set(graph)
@@ -75,7 +75,7 @@ def chi_squared(counts, expected):
     ],
 )
 def test_a_seed_is_a_whole_number(use):
-    with pytest.raises(ValueError, match="seed is -1; it must be a whole number ≥ 0"):
+    with pytest.raises(ValueError, match="seed is -1"):
         use(-1)
 
 
@@ -121,28 +121,28 @@ def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
     back = draw_negatives("same_target", turned, pairs[:, ::-1], ratio=2)
     assert sorted(back[:, 1].tolist()) == sorted(found[:, 0].tolist())
     model = tl.SpacetimeEmbedding(settings="hierarchy", dim=3, epochs=1, valid_fraction=0.4, progress=False)
-    assert "non-edges to an edge" in model.fit(tree).embedding_.info["calibration"]
+    assert "calibrated on" in model.fit(tree).embedding_.info["calibration"]
 
 
 def test_too_few_to_be_found_is_an_error(monkeypatch):
     monkeypatch.setattr(negative_kinds, "MAX_BATCH", 64)
     n = 600
     s, t = np.nonzero(~np.eye(n, dtype=bool))
-    with pytest.raises(ValueError, match=r"uniform: DiGraph.* has too few non-edges to draw"):
+    with pytest.raises(ValueError, match=r"uniform: DiGraph.* too few"):
         draw_negatives("uniform", DiGraph.from_arrays(s[1:], t[1:], n), np.array([[0, 2]]))
 
 
 def test_a_star_has_no_degree_matched_non_edges():
     star = DiGraph.from_arrays(np.zeros(9, int), np.arange(1, 10))
-    with pytest.raises(ValueError, match=r"degree: .* has no non-edges"):
+    with pytest.raises(ValueError, match=r"degree: DiGraph.* no non-edges"):
         draw_negatives("degree", star, np.array([[0, 1]]))
 
 
 def test_names_in_errors():
     named = DiGraph.from_edges([("a", "b"), ("a", "c"), ("b", "c")])
-    with pytest.raises(ValueError, match="node 'a' points to every other node"):
+    with pytest.raises(ValueError, match=r"same_source: .*'a'"):
         draw_negatives("same_source", named, np.array([[0, 1]]))
-    with pytest.raises(ValueError, match="node 'c' is pointed to by every other node"):
+    with pytest.raises(ValueError, match=r"same_target: .*'c'"):
         draw_negatives("same_target", named, np.array([[0, 2]]))
 
 
