@@ -122,7 +122,7 @@ def test_points_shown_are_those_of_the_first(members):
         np.testing.assert_array_equal(found.member(i).points, one.points)
         assert found.member(i).members == 1
     assert repr(found).endswith("3 members)")
-    with pytest.raises(ValueError, match="number is 3; it must be a whole number ≥ 0 and ≤ 2"):
+    with pytest.raises(ValueError, match="number is 3"):
         found.member(3)
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_ensemble_says_so():
         ensemble(one)
     with pytest.raises(TypeError, match=r"embeddings\[0\] is 3; it must be an Embedding"):
         ensemble([3, one])
-    with pytest.raises(ValueError, match="the model has one member, and no spread; fit it with members=5"):
+    with pytest.raises(ValueError, match=r"1 member.*members=5"):
         one.spread(0, 1)
     with pytest.raises(ValueError, match="targets has node 30"):
         ensemble([one, one]).spread(0, 30)

@@ -37,7 +37,7 @@ def test_of_two_nodes_a_number(names):
     assert embedding.prob(a, b) == pytest.approx(whole[0], rel=1e-6)
     by_number = embedding.log_prob_by_number(np.array([3]), np.array([7]))
     assert embedding.log_prob(a, b) == by_number[0]
-    with pytest.raises(ValueError, match="targets has node 10; there are nodes 0 to 9"):
+    with pytest.raises(ValueError, match="targets has node 10"):
         embedding.log_prob_by_number(np.array([3]), np.array([10]))
 
 
@@ -64,7 +64,7 @@ def test_nodes_that_training_never_saw_as_sources_are_not_proposed():
     assert {x.source for x in found.top_sources(30, 10, exclude=graph)} == {0, 1, 2, 3, 5}
     assert {x.source for x in found.top_edges(60, exclude=graph)} <= set(range(6))
     assert {x.source for x in found.top_edges(60, exclude=graph, sources=[7])} == {7}  # as asked for
-    with pytest.raises(TypeError, match="node has 'a'; these nodes have no names, only the numbers 0 to 39"):
+    with pytest.raises(TypeError, match=r"node has 'a'.*39"):
         found.top_targets("a")
     assert found.top_sources(30, 10) == plain.top_sources(30, 10)
     drawn["uniform"] = 1
@@ -168,7 +168,7 @@ def test_names_go_in_and_come_out():
         ]
         assert by_name == expected
     assert embedding.top_edges(3)[0].source in names
-    with pytest.raises(ValueError, match=r"node: there is no node 'gene 99'; the nearest names are gene"):
+    with pytest.raises(ValueError, match=r"node: .*'gene 99'.* gene"):
         embedding.top_targets("gene 99")
 
 
@@ -224,17 +224,15 @@ def test_similarity_is_the_distance_in_a_riemannian_space():
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", True])
 def test_k_is_a_whole_number(k):
     for ask in (make().top_edges, lambda k: make().top_targets(0, k), lambda k: make().most_similar(0, k)):
-        with pytest.raises(ValueError, match=r"k is .*; it must be a whole number ≥ 1"):
+        with pytest.raises(ValueError, match=rf"k is {k!r};"):
             ask(k)
 
 
 def test_wrong_graphs_to_exclude():
     embedding = make(nodes=5)
-    with pytest.raises(
-        ValueError, match="exclude has 6 nodes, the embedding 5; build it from the same nodes"
-    ):
+    with pytest.raises(ValueError, match=r"exclude has 6 nodes.* 5"):
         embedding.top_edges(3, exclude=random_graph(6, 4))
-    with pytest.raises(TypeError, match=r"exclude is \[\(0, 1\)\]; it must be a DiGraph"):
+    with pytest.raises(TypeError, match=r"exclude is \[\(0, 1\)\].*DiGraph"):
         embedding.top_targets(0, 3, exclude=[(0, 1)])
 
 

@@ -25,7 +25,7 @@ def test_probabilities_are_calibrated_and_agree_with_the_log_odds(graph, fitted)
     np.testing.assert_allclose(proba[:, 1], 1 / (1 + np.exp(-fitted.decision_function(pairs))), rtol=1e-4)
     raw = small(calibrate=False).fit(graph)
     assert raw.embedding_.calibration is None
-    assert fitted.embedding_.info["calibration"].endswith("for 4 non-edges to an edge")
+    assert fitted.embedding_.info["calibration"].endswith("for 4 non-edges per edge")
     odds = raw.decision_function(pairs)
     assert np.all(np.diff(odds[np.argsort(raw.predict_proba(pairs)[:, 1])]) >= 0)
 

@@ -1,4 +1,4 @@
-"""What is said about nodes and edges: rows of a table."""
+"""Predictions as rows of a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Prediction(NamedTuple):
-    """An edge, and how likely it is."""
+    """An edge and its probability."""
 
     source: Hashable
     target: Hashable
@@ -15,7 +15,7 @@ class Prediction(NamedTuple):
 
 
 class UncertainPrediction(NamedTuple):
-    """An edge, how likely it is, and by how much the members of the model differ about that."""
+    """An edge, its probability, and the spread of that probability over the ensemble members."""
 
     source: Hashable
     target: Hashable
@@ -23,12 +23,12 @@ class UncertainPrediction(NamedTuple):
     spread: float
 
 
-#: What rankings are: with a spread if the model has members to differ.
+#: A ranking; its rows have a spread if the model is an ensemble.
 Predictions: TypeAlias = list[Prediction] | list[UncertainPrediction]
 
 
 class Neighbour(NamedTuple):
-    """A node, and how far away it lies."""
+    """A node and its distance."""
 
     node: Hashable
     distance: float
