@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 import timelike as tl
 from timelike import Embedding, LabelledPairs, ensemble
 from timelike.embedding.calibration import Calibration, fit_calibration
-from timelike.embedding.predictions import UncertainPrediction
+from timelike.embedding.top_k import UncertainPrediction
 from timelike.evaluation.target_ranks import rank_targets
 
 NODES, MEMBERS = 30, 3

@@ -16,7 +16,7 @@ from timelike._util.checks import instance, whole_number
 from timelike.core.model import Model, Ranker
 from timelike.embedding import exact_ranking, exports, fold_in, model_folder, pair_scores, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
-from timelike.embedding.predictions import Neighbour, Predictions
+from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.negatives import seen
 from timelike.evaluation.labelled_pairs import LabelledPairs

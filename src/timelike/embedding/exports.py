@@ -105,7 +105,7 @@ def _word2vec(embedding: Embedding, file: Path) -> None:
     """A header "nodes coordinates", then a line per node; white space in names becomes underscores."""
     import polars as pl
 
-    words = _names_without(r"\s", "_", embedding)
+    words = _names(embedding, "_")
     if len(set(words)) < len(words):
         raise ValueError(
             "word2vec: two names are equal once white space becomes underscores; rename or use another format"
@@ -119,7 +119,7 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
     """A folder with vectors.tsv and metadata.tsv, a line per node; white space in names becomes spaces."""
     import polars as pl
 
-    names = pl.DataFrame({"node": _names_without(r"\s", " ", embedding)})
+    names = pl.DataFrame({"node": _names(embedding, " ")})
     with (
         contextlib.nullcontext(folder) if folder.exists() else replacing_folder(folder) as place,
         replacing(place / "vectors.tsv") as vectors,
@@ -130,8 +130,9 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
                 _lines(frame, out, "\t")
 
 
-def _names_without(pattern: str, instead: str, embedding: Embedding) -> list[str]:
-    return [re.sub(pattern, instead, str(embedding.name(i))) for i in range(len(embedding.points))]
+def _names(embedding: Embedding, space: str) -> list[str]:
+    """Names with each white-space character replaced."""
+    return [re.sub(r"\s", space, str(embedding.name(i))) for i in range(len(embedding.points))]
 
 
 def _coordinates(embedding: Embedding) -> polars.DataFrame:

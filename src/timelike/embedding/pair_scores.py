@@ -1,7 +1,7 @@
 """The scores that rank pairs: the trained likelihood, or the light cone alone.
 
 A likelihood that fades with time trains well, because it keeps neighbours close, but edges into the far
-future are no less real. Where validation pairs prefer another score, points may be ranked by it.
+future are no less real. Points may be ranked by another score if validation pairs prefer it.
 """
 
 from __future__ import annotations

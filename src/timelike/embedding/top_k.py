@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
 from timelike.embedding import exact_ranking
-from timelike.embedding.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
 from timelike.graphs.digraph import DiGraph, node_numbers
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
+
+
+class Prediction(NamedTuple):
+    """An edge and its probability."""
+
+    source: Hashable
+    target: Hashable
+    probability: float
+
+
+class UncertainPrediction(NamedTuple):
+    """An edge, its probability, and the spread of that probability over the ensemble members."""
+
+    source: Hashable
+    target: Hashable
+    probability: float
+    spread: float
+
+
+#: A ranking; its rows have a spread if the model is an ensemble.
+Predictions: TypeAlias = list[Prediction] | list[UncertainPrediction]
+
+
+class Neighbour(NamedTuple):
+    """A node and its distance."""
+
+    node: Hashable
+    distance: float
 
 
 def of_node(

@@ -122,8 +122,8 @@ def same_nodes(scorer: Any, graph: DiGraph) -> None:
     points = getattr(scorer, "points", None)
     if points is None:
         return
-    mine, theirs = (None if names is None else list(names) for names in (scorer.names, graph.names))
-    if len(points) != graph.num_nodes or mine != theirs:
+    embedded, known = (None if names is None else list(names) for names in (scorer.names, graph.names))
+    if len(points) != graph.num_nodes or embedded != known:
         raise ValueError(
             f"the embedding's {len(points):,} nodes are not those of {graph} in this order; use its graph"
         )

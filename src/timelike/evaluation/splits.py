@@ -245,9 +245,8 @@ def _with_negatives(
 ) -> Split:
     """Draw the negatives of a split; those of validation do not depend on the test edges."""
     if (listed is not None) != (negatives == "listed"):
-        given = "None" if listed is None else "set"
         raise ValueError(
-            f'listed is {given} but negatives is {show(negatives)}; use listed with negatives="listed"'
+            f'listed is {show(listed)} but negatives is {show(negatives)}; use listed with negatives="listed"'
         )
     if not np.any(parts == TRAIN):
         raise ValueError(f"the split of {graph} leaves no edge to train on; hold out fewer")
