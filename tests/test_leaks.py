@@ -20,7 +20,7 @@ CONFIG = Config(epochs=4, batch_size=8, burn_in=0, learning_rate=0.05, negatives
 
 
 def with_future(seed: int) -> Split:
-    """The same past, of which the last edges validate, with another future as its test."""
+    """The same past, whose last edges validate, with a different future as the test."""
     rng = np.random.default_rng(seed)
     non_edges = PAIRS[~PAST.has_edges(*PAIRS.T)]
     future = non_edges[rng.choice(len(non_edges), 20, replace=False)]
@@ -32,7 +32,7 @@ def with_future(seed: int) -> Split:
 
 
 def test_no_test_edge_reaches_training_or_validation():
-    """Whatever the test edges are, validation and training have the same bits, though they are scored."""
+    """Validation and training have the same bits whatever the test edges are, even though they are scored."""
     splits = [with_future(seed) for seed in (1, 2)]
     assert as_set(splits[0].test_edges) != as_set(splits[1].test_edges)
     one, two = (train(s.train, MODEL, CONFIG, valid=s.valid, test=s.test) for s in splits)
@@ -58,7 +58,7 @@ OPTIONS = {
 @pytest.mark.parametrize("kind", [name for name in NEGATIVE_KINDS if name != "listed"])
 @pytest.mark.parametrize("option", OPTIONS)
 def test_validation_negatives_know_no_test_edge(option, kind):
-    """For every way to split: who has never seen the test edges draws the same non-edges for validation."""
+    """For every kind of split, validation negatives drawn without the test edges are the same."""
     options = OPTIONS[option]
     if options is None:
         made = [*folds(GRAPH, 4, seed=3, negatives=kind)]
@@ -74,7 +74,7 @@ def test_validation_negatives_know_no_test_edge(option, kind):
 
 
 def test_validation_may_draw_test_edges_and_the_test_no_edge():
-    """Non-edges of validation that avoid the test edges would tell where they are."""
+    """Validation negatives that avoided the test edges would reveal them."""
     graph = transitive_chain(8)
     rest = [split_edges(graph, 0.2, 0.5, seed, ratio=6) for seed in range(5)]
     assert any(as_set(s.valid_negatives) & as_set(s.test_edges) for s in rest)
@@ -82,7 +82,7 @@ def test_validation_may_draw_test_edges_and_the_test_no_edge():
 
 
 def test_listed_non_edges_are_used_once():
-    """Each goes to validation, test or training, so none is learned that is tested; no self-pair is used."""
+    """Each goes to validation, test or training, so no tested pair is learned; self-pairs are dropped."""
     listed = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))))[::4]
     loops, listed = listed[listed[:, 0] == listed[:, 1]], listed[listed[:, 0] != listed[:, 1]]
     split = split_edges(GRAPH, negatives="listed", listed=np.concatenate([loops, listed]), ratio=3)

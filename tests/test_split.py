@@ -1,4 +1,4 @@
-"""Splits: what they promise, for any graph."""
+"""Properties of splits, for any graph."""
 
 import dataclasses
 import re
@@ -25,7 +25,7 @@ def wanted(share: float, total: int) -> int:
 
 
 def attempt(graph, *arguments, **options) -> Split:
-    """A split, or a discarded example where it is refused for being too small."""
+    """A split; discards examples that are too small to split."""
     try:
         return split_edges(graph, *arguments, **options)
     except ValueError as error:
@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_split(graph, seed):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_other_seeds_give_other_splits():
+def test_different_seeds_give_different_splits():
     drawn = {
         (s.test_edges.tobytes(), s.test_negatives.tobytes(), s.valid_negatives.tobytes())
         for s in (split_edges(GRAPH, seed=seed) for seed in range(20))
@@ -118,7 +118,7 @@ def test_all_edges_of_held_out_nodes_leave_training(graph, seed):
     active = np.union1d(graph.sources, graph.targets)
     seen = np.union1d(split.train.sources, split.train.targets)
     watched = np.union1d(seen, split.valid_edges)
-    # What is held out touches a node that training (and validation) knows nothing of.
+    # Every held-out edge has an end that training (and validation) has never seen.
     assert all(s not in seen or t not in seen for s, t in split.valid_edges)
     assert all(s not in watched or t not in watched for s, t in split.test_edges)
     held = 2 * wanted(0.2, len(active))
@@ -154,7 +154,7 @@ def test_the_time_cut_is_the_nearest_between_equal_times():
 
 @pytest.mark.parametrize("dates", [False, True])
 def test_times_of_the_graph(dates, tmp_path):
-    """They part the edges like an array of times, and go with the training edges, to a file and back."""
+    """They split the edges like an array of times, and stay with the training edges on disk."""
     when = np.random.default_rng(0).integers(0, 30, GRAPH.num_edges)
     when = np.datetime64("2020-01-01") + when.astype("timedelta64[us]") if dates else when
     order = np.random.default_rng(1).permutation(GRAPH.num_edges)
@@ -202,7 +202,7 @@ def test_folds_partition_the_edges(graph, k, seed, together):
     assert made[0].how == f"fold 1 of {k}"
 
 
-def test_folds_have_other_non_edges():
+def test_folds_have_different_negatives():
     one, two = folds(GRAPH, 2)
     assert not np.array_equal(one.test_negatives, two.test_negatives)
 
@@ -275,7 +275,7 @@ def test_files_that_are_no_splits(tmp_path):
         split_edges(named, 0.25, 0.25).save(path)
 
 
-# What it says
+# Errors
 
 COMPLETE = DiGraph.from_arrays([0, 1], [1, 0])
 

@@ -1,4 +1,4 @@
-"""New nodes find their place among old ones that stand still."""
+"""New nodes are placed among old ones, which do not move."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Members of one model: the mean of their log-odds by naive loops, the spread, files, and what is refused."""
+"""Ensembles: the mean log-odds by naive loops, the spread, files, and errors."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Other programs read what is exported."""
+"""Other programs can read the exports."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Every ranking equals one by a full table and a plain sort."""
+"""Every ranking equals that of a full table and a plain sort."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid, Sph
 
 
 def assert_same_ranking(found, expected, table):
-    """The same order, but for pairs whose scores differ by rounding."""
+    """The same order, up to pairs whose scores differ by rounding."""
     assert len(found) == len(expected)
     got = [table[x.source, x.target] for x in found]
     np.testing.assert_allclose(got, table.flat[expected], rtol=2e-5)

@@ -1,4 +1,4 @@
-"""Pairs ranked by another score than the likelihood that was trained."""
+"""Pairs ranked by a score other than the trained likelihood."""
 
 import numpy as np
 import pytest

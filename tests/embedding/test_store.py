@@ -1,4 +1,4 @@
-"""Models go to disk and come back with the same bits; folders that are wrong say what is wrong."""
+"""Saved models load with the same bits; errors about damaged folders name the file."""
 
 import dataclasses
 import json

@@ -87,7 +87,7 @@ def test_an_embedding_of_other_nodes_is_refused():
 
 @pytest.mark.parametrize("shift", range(5))
 def test_a_symmetric_model_has_no_sense_of_direction(shift):
-    """Also not by the rounding of programs of another length."""
+    """Not even through the rounding of programs of different lengths."""
     pairs = LabelledPairs.build(SPLIT.test_edges[shift:], SPLIT.test_negatives)
     found = evaluate(embed(Model(Euclidean(5), FermiDirac())), pairs, known=GRAPH)
     assert found.direction_accuracy == 0.5
@@ -104,7 +104,7 @@ def test_without_validation_pairs_the_threshold_is_one_half():
 
 
 def test_the_threshold_does_not_look_at_the_test():
-    """Labels of the test turned round leave the threshold where it is."""
+    """Inverted test labels leave the threshold unchanged."""
     turned = SPLIT.test._replace(labels=~np.asarray(SPLIT.test.labels))
     one, two = (evaluate(embed(), pairs, valid=SPLIT.valid) for pairs in (SPLIT.test, turned))
     assert one.threshold == two.threshold

@@ -1,4 +1,4 @@
-"""Evaluation negatives: no edges, no loops, the right ends, the right frequencies."""
+"""Evaluation negatives are non-edges without loops, with the right ends and frequencies."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def draw(kind, positives=EDGES[::5], graph=GRAPH, **options):
 
 
 @pytest.mark.parametrize("kind", NEGATIVE_KINDS)
-def test_they_are_no_edges_and_come_from_the_seed(kind):
+def test_they_are_non_edges_and_depend_on_the_seed(kind):
     found = draw(kind, ratio=3, seed=1)
     assert found.dtype == np.int32
     assert not as_set(found) & as_set(GRAPH)
@@ -110,7 +110,7 @@ def test_a_hub_with_one_free_target_is_served():
 
 
 def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
-    """A closure with its root, such as wordnet:mammals, can be validated with same_source negatives."""
+    """A closure with a root, such as wordnet:mammals, can be validated with same_source negatives."""
     tree = tl.datasets.transitive_closure(tl.datasets.load("tree:branching=2,depth=3"))
     pairs = tree.pairs
     others = pairs[pairs[:, 0] != 0]
@@ -147,8 +147,8 @@ def test_names_in_errors():
 
 
 @pytest.mark.parametrize(("turned", "suits"), [(False, "active_source"), (True, "active_target")])
-def test_what_suits_a_graph_can_be_drawn(turned, suits):
-    """Few nodes with edges are asked about, unless they are linked to most others."""
+def test_suitable_negatives_can_be_drawn(turned, suits):
+    """A few active nodes get negatives of their own, unless they link to most others."""
 
     def graph(leaves):
         star = np.stack([np.zeros(leaves, int), np.arange(1, leaves + 1)])
