@@ -20,7 +20,7 @@ CONFIG = Config(epochs=4, batch_size=8, burn_in=0, learning_rate=0.05, negatives
 
 
 def with_future(seed: int) -> Split:
-    """The same past, of which the last edges validate, with another future as its test."""
+    """The same past, whose last edges validate, with a different future as the test."""
     rng = np.random.default_rng(seed)
     non_edges = PAIRS[~PAST.has_edges(*PAIRS.T)]
     future = non_edges[rng.choice(len(non_edges), 20, replace=False)]
@@ -28,11 +28,11 @@ def with_future(seed: int) -> Split:
     graph = DiGraph.from_arrays(s, t, 30)
     # Times 0 … 49 train, 50 … 59 validate, then comes the future.
     times = in_edge_order(graph, s, t, np.append(np.arange(60), np.full(20, 60)))
-    return split_edges(graph, valid=10 / 80, test=20 / 80, seed=5, times=times, protocol="uniform")
+    return split_edges(graph, valid=10 / 80, test=20 / 80, seed=5, times=times, negatives="uniform")
 
 
 def test_no_test_edge_reaches_training_or_validation():
-    """Whatever the test edges are, validation and training have the same bits, though they are scored."""
+    """Validation and training have the same bits whatever the test edges are, even though they are scored."""
     splits = [with_future(seed) for seed in (1, 2)]
     assert as_set(splits[0].test_edges) != as_set(splits[1].test_edges)
     one, two = (train(s.train, MODEL, CONFIG, valid=s.valid, test=s.test) for s in splits)
@@ -55,26 +55,26 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("protocol", [name for name in NEGATIVE_KINDS if name != "listed"])
+@pytest.mark.parametrize("kind", [name for name in NEGATIVE_KINDS if name != "listed"])
 @pytest.mark.parametrize("option", OPTIONS)
-def test_what_validation_is_told_from_knows_no_test_edge(option, protocol):
-    """For every way to split: who has never seen the test edges draws the same non-edges for validation."""
+def test_validation_negatives_know_no_test_edge(option, kind):
+    """For every kind of split, validation negatives drawn without the test edges are the same."""
     options = OPTIONS[option]
     if options is None:
-        made = [*folds(GRAPH, 4, seed=3, protocol=protocol)]
+        made = [*folds(GRAPH, 4, seed=3, negatives=kind)]
     else:
-        made = [split_edges(GRAPH, seed=3, protocol=protocol, **options)]
+        made = [split_edges(GRAPH, seed=3, negatives=kind, **options)]
     for i, split in enumerate(made):
         check_parts(GRAPH, split)
         assert len(split.test_edges)
         past = split.train.with_edges(split.valid_edges)
         key = [3, 1] if options is not None else [3, i, 1]
-        again = draw_negatives(protocol, past, split.valid_edges, 4, key)
+        again = draw_negatives(kind, past, split.valid_edges, 4, key)
         assert np.array_equal(split.valid_negatives, again)
 
 
 def test_validation_may_draw_test_edges_and_the_test_no_edge():
-    """Non-edges of validation that avoid the test edges would tell where they are."""
+    """Validation negatives that avoided the test edges would reveal them."""
     graph = transitive_chain(8)
     rest = [split_edges(graph, 0.2, 0.5, seed, ratio=6) for seed in range(5)]
     assert any(as_set(s.valid_negatives) & as_set(s.test_edges) for s in rest)
@@ -82,15 +82,15 @@ def test_validation_may_draw_test_edges_and_the_test_no_edge():
 
 
 def test_listed_non_edges_are_used_once():
-    """Each goes to validation, test or training, so none is learned that is tested; no self-pair is used."""
+    """Each goes to validation, test or training, so no tested pair is learned; self-pairs are dropped."""
     listed = np.argwhere(~GRAPH.has_edges(*np.indices((100, 100))))[::4]
     loops, listed = listed[listed[:, 0] == listed[:, 1]], listed[listed[:, 0] != listed[:, 1]]
-    split = split_edges(GRAPH, protocol="listed", non_edges=np.concatenate([loops, listed]), ratio=3)
-    parts = [as_set(x) for x in (split.valid_negatives, split.test_negatives, split.non_edges)]
+    split = split_edges(GRAPH, negatives="listed", listed=np.concatenate([loops, listed]), ratio=3)
+    parts = [as_set(x) for x in (split.valid_negatives, split.test_negatives, split.listed)]
     assert set.union(*parts) == as_set(listed)
     assert sum(map(len, parts)) == len(listed)
     assert len(parts[1]) == 3 * len(split.test_edges)
-    with pytest.raises(ValueError, match=r"3 × 105 non-edges are wanted and 185 are left"):
-        split_edges(GRAPH, protocol="listed", non_edges=listed[:500], ratio=3)
-    with pytest.raises(ValueError, match=r"non_edges\[1\] is 0 → 1, which is an edge \(1 such\)"):
-        split_edges(chain(20), protocol="listed", non_edges=np.array([[0, 2], [0, 1]]))
+    with pytest.raises(ValueError, match=r"listed: .*3 × 105 .*185"):
+        split_edges(GRAPH, negatives="listed", listed=listed[:500], ratio=3)
+    with pytest.raises(ValueError, match=r"listed\[1\] is 0 → 1"):
+        split_edges(chain(20), negatives="listed", listed=np.array([[0, 2], [0, 1]]))

@@ -42,7 +42,7 @@ def test_result_and_model(fit, files):
     assert list(found) == KEYS
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
-    assert "for 4 non-edges to an edge" in found["calibration"]
+    assert "for 4 non-edges" in found["calibration"]
     assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "edges.parquet"])
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     again, same = Embedding.load(folder), Embedding.load(files / "model")

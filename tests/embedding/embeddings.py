@@ -1,4 +1,4 @@
-"""Small embeddings with random points, and naive NumPy references for what is asked of them."""
+"""Small embeddings with random points, and naive NumPy references for their predictions."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""New nodes find their place among old ones that stand still."""
+"""New nodes are placed among old ones, which do not move."""
 
 import dataclasses
 
@@ -54,11 +54,11 @@ def test_without_names_new_nodes_are_the_next_numbers():
     found = embedding.add_nodes(EDGES, CONFIG)
     assert found.names is None
     assert len(found.points) == 22
-    with pytest.raises(ValueError, match="numbered from 20 on, without gaps"):
+    with pytest.raises(ValueError, match=r"edges has the new nodes 24.* 20 "):
         embedding.add_nodes([(1, 24)])
     with pytest.raises(ValueError, match="edges names no new node"):
         embedding.add_nodes([(1, 2)])
-    with pytest.raises(ValueError, match="edges joins 21, 22 to no node of the embedding"):
+    with pytest.raises(ValueError, match=r"edges .*21, 22"):
         embedding.add_nodes([(1, 20), (21, 22)])
 
 

@@ -106,7 +106,7 @@ def test_an_embedding_says_how_it_is_calibrated():
     assert found.top_edges(1)[0].probability != embedding.top_edges(1)[0].probability
     np.testing.assert_allclose(found.prob(1, 2), [dict_of(found.top_targets(1, 99))[2]], rtol=1e-5)
     rare = embedding.calibrated(valid, ratio=1000)
-    assert "for 1000 non-edges to an edge" in rare.info["calibration"]
+    assert "for 1000 non-edges" in rare.info["calibration"]
     assert (rare.prob(*pairs.T) < found.prob(*pairs.T)).all()
 
 
@@ -134,10 +134,10 @@ def test_a_model_that_ranks_backwards_is_not_calibrated():
 
 
 def test_mistakes():
-    with pytest.raises(TypeError, match="valid is None; it must be a LabelledPairs"):
+    with pytest.raises(TypeError, match=r"valid is None.*LabelledPairs"):
         make().calibrated(None)
     pairs = np.zeros((20, 2), int)
     with pytest.raises(ValueError, match="valid has node 99"):
         make().calibrated(LabelledPairs.build(pairs + 99, pairs))
-    with pytest.raises(ValueError, match="ratio is 0; it must be a finite number > 0"):
+    with pytest.raises(ValueError, match="ratio is 0"):
         Calibration(1.0, 0.0, 4.0, 10, 10).at_ratio(0)

@@ -1,4 +1,4 @@
-"""Members of one model: the mean of their log-odds by naive loops, the spread, files, and what is refused."""
+"""Ensembles: the mean log-odds by naive loops, the spread, files, and errors."""
 
 import dataclasses
 import json
@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 import timelike as tl
 from timelike import Embedding, LabelledPairs, ensemble
 from timelike.embedding.calibration import Calibration, fit_calibration
-from timelike.embedding.predictions import UncertainPrediction
+from timelike.embedding.top_k import UncertainPrediction
 from timelike.evaluation.target_ranks import rank_targets
 
 NODES, MEMBERS = 30, 3
@@ -62,12 +62,12 @@ def test_probability_is_the_mean_of_log_odds_and_spread_the_deviation(members, c
     np.fill_diagonal(table, -1)
     graph = random_graph(NODES, 60)
     table[graph.sources, graph.targets] = -1
-    best = found.top_edges(25, graph)
+    best = found.top_edges(25, exclude=graph)
     np.testing.assert_allclose([row.probability for row in best], table.flat[ranked(table, 25)], rtol=1e-4)
     assert all(isinstance(row, UncertainPrediction) for row in best)
     np.testing.assert_allclose([row.spread for row in best], [spread[row[:2]] for row in best], rtol=1e-3)
-    assert [row.target for row in found.top_targets(7, 5, graph)] == ranked(table[7], 5)
-    assert [row.source for row in found.top_sources(7, 5, graph)] == ranked(table[:, 7], 5)
+    assert [row.target for row in found.top_targets(7, 5, exclude=graph)] == ranked(table[7], 5)
+    assert [row.source for row in found.top_sources(7, 5, exclude=graph)] == ranked(table[:, 7], 5)
 
 
 def test_ranks_are_those_of_the_mean(members):
@@ -122,7 +122,7 @@ def test_points_shown_are_those_of_the_first(members):
         np.testing.assert_array_equal(found.member(i).points, one.points)
         assert found.member(i).members == 1
     assert repr(found).endswith("3 members)")
-    with pytest.raises(ValueError, match="number is 3; it must be a whole number ≥ 0 and ≤ 2"):
+    with pytest.raises(ValueError, match="number is 3"):
         found.member(3)
 
 
@@ -166,7 +166,7 @@ def test_what_is_no_ensemble_says_so():
         ensemble(one)
     with pytest.raises(TypeError, match=r"embeddings\[0\] is 3; it must be an Embedding"):
         ensemble([3, one])
-    with pytest.raises(ValueError, match="the model has one member, and no spread; fit it with members=5"):
+    with pytest.raises(ValueError, match=r"1 member.*members=5"):
         one.spread(0, 1)
     with pytest.raises(ValueError, match="targets has node 30"):
         ensemble([one, one]).spread(0, 30)

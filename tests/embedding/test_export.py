@@ -1,4 +1,4 @@
-"""Other programs read what is exported."""
+"""Other programs can read the exports."""
 
 import dataclasses
 
@@ -81,7 +81,7 @@ def test_word2vec(tmp_path):
     words = {line.split(" ")[0]: [np.float32(x) for x in line.split(" ")[1:]] for line in lines}
     assert list(words) == ["a_b", "Ω", "<&\"'>", "tab_here", "x\x00y", "line_end"]
     np.testing.assert_array_equal(list(words.values()), embedding.points)
-    with pytest.raises(ValueError, match="word2vec: two names are the same"):
+    with pytest.raises(ValueError, match="word2vec: two names"):
         make(nodes=2, names=("a b", "a_b")).export(tmp_path / "y.txt", "word2vec")
     assert not (tmp_path / "y.txt").exists()
 
@@ -127,7 +127,7 @@ def test_every_format_writes_one_thing(format, tmp_path):
 
 
 def test_mistakes(tmp_path):
-    with pytest.raises(ValueError, match="format is 'pickle'; it must be one of npz, tsv"):
+    with pytest.raises(ValueError, match=r"format is 'pickle'.*npz, tsv"):
         make().export(tmp_path / "x", "pickle")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         make().export(tmp_path / "nowhere" / "x", "tsv")

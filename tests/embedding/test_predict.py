@@ -1,4 +1,4 @@
-"""Every ranking equals one by a full table and a plain sort."""
+"""Every ranking equals that of a full table and a plain sort."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid, Sph
 
 
 def assert_same_ranking(found, expected, table):
-    """The same order, but for pairs whose scores differ by rounding."""
+    """The same order, up to pairs whose scores differ by rounding."""
     assert len(found) == len(expected)
     got = [table[x.source, x.target] for x in found]
     np.testing.assert_allclose(got, table.flat[expected], rtol=2e-5)
@@ -37,7 +37,7 @@ def test_of_two_nodes_a_number(names):
     assert embedding.prob(a, b) == pytest.approx(whole[0], rel=1e-6)
     by_number = embedding.log_prob_by_number(np.array([3]), np.array([7]))
     assert embedding.log_prob(a, b) == by_number[0]
-    with pytest.raises(ValueError, match="targets has node 10; there are nodes 0 to 9"):
+    with pytest.raises(ValueError, match="targets has node 10"):
         embedding.log_prob_by_number(np.array([3]), np.array([10]))
 
 
@@ -48,38 +48,40 @@ def test_tops_equal_a_full_sort(manifold, likelihood):
     known = table.copy()
     known[graph.sources, graph.targets] = -1
     for exclude, scores in ((None, table), (graph, known)):
-        assert_same_ranking(embedding.top_edges(25, exclude), ranked(scores, 25), table)
+        assert_same_ranking(embedding.top_edges(25, exclude=exclude), ranked(scores, 25), table)
         row = [7 * 40 + i for i in ranked(scores[7], 12)]
-        assert_same_ranking(embedding.top_targets(7, 12, exclude), row, table)
+        assert_same_ranking(embedding.top_targets(7, 12, exclude=exclude), row, table)
         column = [i * 40 + 7 for i in ranked(scores[:, 7], 12)]
-        assert_same_ranking(embedding.top_sources(7, 12, exclude), column, table)
+        assert_same_ranking(embedding.top_sources(7, 12, exclude=exclude), column, table)
 
 
 def test_nodes_that_training_never_saw_as_sources_are_not_proposed():
     graph = DiGraph.from_arrays(np.repeat(np.arange(6), 5), np.arange(6, 36), 40)
-    drawn = {"target": 2, "inner": 4, "uniform": 0}
+    drawn = {"same_source": 2, "active_source": 4, "uniform": 0}
     plain = make(nodes=40)
     found = dataclasses.replace(plain, info={"config": {"negatives": drawn}})
     assert found.strangers(graph).tolist() == list(range(6, 40))
-    assert {x.source for x in found.top_sources(30, 10, graph)} == {0, 1, 2, 3, 5}
-    assert {x.source for x in found.top_edges(60, graph)} <= set(range(6))
-    assert {x.source for x in found.top_edges(60, graph, sources=[7])} == {7}  # as asked for
-    with pytest.raises(TypeError, match="node has 'a'; these nodes have no names, only the numbers 0 to 39"):
+    assert {x.source for x in found.top_sources(30, 10, exclude=graph)} == {0, 1, 2, 3, 5}
+    assert {x.source for x in found.top_edges(60, exclude=graph)} <= set(range(6))
+    assert {x.source for x in found.top_edges(60, exclude=graph, sources=[7])} == {7}  # as asked for
+    with pytest.raises(TypeError, match=r"node has 'a'.*39"):
         found.top_targets("a")
     assert found.top_sources(30, 10) == plain.top_sources(30, 10)
     drawn["uniform"] = 1
     assert not len(found.strangers(graph))
-    assert found.top_edges(60, graph) == plain.top_edges(60, graph)
+    assert found.top_edges(60, exclude=graph) == plain.top_edges(60, exclude=graph)
 
 
 def test_nodes_that_training_never_saw_as_targets_are_not_proposed():
     graph = DiGraph.from_arrays(np.arange(6, 36), np.repeat(np.arange(6), 5), 40)
-    found = dataclasses.replace(make(nodes=40), info={"config": {"negatives": {"outer": 4, "reversed": 1}}})
+    found = dataclasses.replace(
+        make(nodes=40), info={"config": {"negatives": {"active_target": 4, "reversed": 1}}}
+    )
     assert not len(found.strangers(graph))
     assert found.strangers(graph, incoming=True).tolist() == list(range(6, 40))
-    assert {x.target for x in found.top_targets(30, 10, graph)} == {0, 1, 2, 3, 5}
-    assert {x.target for x in found.top_edges(60, graph)} <= set(range(6))
-    assert {x.target for x in found.top_edges(60, graph, targets=[7])} == {7}  # as asked for
+    assert {x.target for x in found.top_targets(30, 10, exclude=graph)} == {0, 1, 2, 3, 5}
+    assert {x.target for x in found.top_edges(60, exclude=graph)} <= set(range(6))
+    assert {x.target for x in found.top_edges(60, exclude=graph, targets=[7])} == {7}  # as asked for
 
 
 @pytest.mark.parametrize(
@@ -105,10 +107,12 @@ def test_many_tiles_and_chunks(monkeypatch):
     table = probabilities(embedding)
     known = table.copy()
     known[graph.sources, graph.targets] = -1
-    assert_same_ranking(embedding.top_edges(300, graph), ranked(known, 300), table)
+    assert_same_ranking(embedding.top_edges(300, exclude=graph), ranked(known, 300), table)
     some = np.isin(np.arange(83), [3, 4, 17, 60, 82])
     known[~some] = known[:, ::7] = -1
-    found = embedding.top_edges(300, graph, [82, 3, 4, 17, 60, 3], np.delete(np.arange(83), np.s_[::7]))
+    found = embedding.top_edges(
+        300, exclude=graph, sources=[82, 3, 4, 17, 60, 3], targets=np.delete(np.arange(83), np.s_[::7])
+    )
     assert_same_ranking(found, ranked(known, 300), table)
     sources, targets = np.divmod(np.arange(83 * 83 - 5), 83)
     off = sources != targets
@@ -146,7 +150,7 @@ def test_more_than_there_are():
     assert len(embedding.top_targets(0, 100)) == len(embedding.most_similar(0, 100)) == 2
     full = DiGraph.from_edges([(a, b) for a in range(3) for b in range(3)], range(3))
     full = DiGraph(full.sources, full.targets, 3)
-    assert embedding.top_edges(5, full) == embedding.top_targets(1, 5, full) == []
+    assert embedding.top_edges(5, exclude=full) == embedding.top_targets(1, 5, exclude=full) == []
 
 
 def test_one_node_has_no_edges():
@@ -164,7 +168,7 @@ def test_names_go_in_and_come_out():
         ]
         assert by_name == expected
     assert embedding.top_edges(3)[0].source in names
-    with pytest.raises(ValueError, match=r"node: there is no node 'gene 99'; the nearest names are gene"):
+    with pytest.raises(ValueError, match=r"node: .*'gene 99'.* gene"):
         embedding.top_targets("gene 99")
 
 
@@ -181,13 +185,13 @@ def test_a_known_graph_is_matched_by_name():
     names = tuple("abcdefgh")
     embedding = make(nodes=8, names=names)
     known = DiGraph.from_edges([("h", "b"), ("stranger", "b"), ("a", "h"), ("b", "h")])
-    found = embedding.top_edges(100, known)
+    found = embedding.top_edges(100, exclude=known)
     assert {x[:2] for x in found} == {(a, b) for a in names for b in names if a != b} - {
         ("h", "b"),
         ("a", "h"),
         ("b", "h"),
     }
-    assert {x.source for x in embedding.top_sources("h", 9, known)} == set("cdefg")
+    assert {x.source for x in embedding.top_sources("h", 9, exclude=known)} == set("cdefg")
 
 
 @pytest.mark.parametrize("likelihood", ["triple-fermi-dirac", "fermi-dirac"])
@@ -220,18 +224,16 @@ def test_similarity_is_the_distance_in_a_riemannian_space():
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", True])
 def test_k_is_a_whole_number(k):
     for ask in (make().top_edges, lambda k: make().top_targets(0, k), lambda k: make().most_similar(0, k)):
-        with pytest.raises(ValueError, match=r"k is .*; it must be a whole number ≥ 1"):
+        with pytest.raises(ValueError, match=rf"k is {k!r};"):
             ask(k)
 
 
 def test_wrong_graphs_to_exclude():
     embedding = make(nodes=5)
-    with pytest.raises(
-        ValueError, match="exclude has 6 nodes, the embedding 5; build it from the same nodes"
-    ):
-        embedding.top_edges(3, random_graph(6, 4))
-    with pytest.raises(TypeError, match=r"exclude is \[\(0, 1\)\]; it must be a DiGraph"):
-        embedding.top_targets(0, 3, [(0, 1)])
+    with pytest.raises(ValueError, match=r"exclude has 6 nodes.* 5"):
+        embedding.top_edges(3, exclude=random_graph(6, 4))
+    with pytest.raises(TypeError, match=r"exclude is \[\(0, 1\)\].*DiGraph"):
+        embedding.top_targets(0, 3, exclude=[(0, 1)])
 
 
 @pytest.mark.parametrize("incoming", [False, True])

@@ -1,4 +1,4 @@
-"""Pairs ranked by another score than the likelihood that was trained."""
+"""Pairs ranked by a score other than the trained likelihood."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_where_the_likelihood_is_the_only_score_nothing_changes(pairs):
 
 
 def test_errors_name_what_there_is(cone, pairs):
-    with pytest.raises(ValueError, match="score is 'slope'; this model has likelihood, cone 1e-06"):
+    with pytest.raises(ValueError, match=r"score is 'slope'.*likelihood, cone 1e-06"):
         Embedding(cone.model, cone.points, None, {}, {}, score="slope")
-    with pytest.raises(ValueError, match="by is 'auc'; it must be one of average_precision, f1"):
+    with pytest.raises(ValueError, match=r"by is 'auc'.*average_precision, f1"):
         cone.rescored(pairs, "auc")

@@ -71,7 +71,7 @@ def test_all_go_through_the_same_evaluation():
     assert by_hand == found
     # Against uniform non-edges degrees alone do well; against degree-matched ones they cannot.
     assert found["degree product"].average_precision > 0.4
-    matched = split_edges(duplication_divergence(seed=17), protocol="degree")
+    matched = split_edges(duplication_divergence(seed=17), negatives="degree")
     assert evaluate(DegreeProduct(matched.train), matched).roc_auc == pytest.approx(0.5, abs=0.1)
     with pytest.raises(ValueError, match=r"names has 'katz'; baselines are degree product,.*Katz"):
         evaluate_baselines(split.train, split, names=["katz"])

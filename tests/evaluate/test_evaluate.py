@@ -81,13 +81,13 @@ def test_names_make_no_difference():
 def test_an_embedding_of_other_nodes_is_refused():
     names = tuple(f"gene{i}" for i in range(100))
     for other in (embed(names=names), dataclasses.replace(embed(), points=np.zeros((99, 3), np.float32))):
-        with pytest.raises(ValueError, match="have different nodes, or in another order"):
+        with pytest.raises(ValueError, match=r"embedding.*(100|99) nodes.*DiGraph"):
             evaluate(other, SPLIT)
 
 
 @pytest.mark.parametrize("shift", range(5))
 def test_a_symmetric_model_has_no_sense_of_direction(shift):
-    """Also not by the rounding of programs of another length."""
+    """Not even through the rounding of programs of different lengths."""
     pairs = LabelledPairs.build(SPLIT.test_edges[shift:], SPLIT.test_negatives)
     found = evaluate(embed(Model(Euclidean(5), FermiDirac())), pairs, known=GRAPH)
     assert found.direction_accuracy == 0.5
@@ -104,7 +104,7 @@ def test_without_validation_pairs_the_threshold_is_one_half():
 
 
 def test_the_threshold_does_not_look_at_the_test():
-    """Labels of the test turned round leave the threshold where it is."""
+    """Inverted test labels leave the threshold unchanged."""
     turned = SPLIT.test._replace(labels=~np.asarray(SPLIT.test.labels))
     one, two = (evaluate(embed(), pairs, valid=SPLIT.valid) for pairs in (SPLIT.test, turned))
     assert one.threshold == two.threshold
@@ -140,7 +140,7 @@ def test_direction_is_tested_where_there_is_one():
     known = DiGraph.from_arrays([6], [5])  # so 5 → 6 goes both ways
     assert evaluate(backwards, pairs, known=known).direction_accuracy == 1
     assert evaluate(later, LabelledPairs.build(edges[:2], [[0, 2]])).direction_accuracy is None
-    with pytest.raises(ValueError, match="known is too small: pairs has node 6; there are nodes 0 to 4"):
+    with pytest.raises(ValueError, match=r"known.*node 6"):
         evaluate(later, pairs, known=chain(5))
 
 
@@ -153,13 +153,13 @@ def test_blocks_change_nothing(monkeypatch):
 @pytest.mark.parametrize(
     ("scorer", "pairs", "says"),
     [
-        (embed(), LabelledPairs.build([[0, 1]], np.zeros((0, 2), int)), "pairs has 1 positives of 1; an"),
+        (embed(), LabelledPairs.build([[0, 1]], np.zeros((0, 2), int)), "pairs has 1 positives of 1"),
         (embed(), split_edges(GRAPH, test=0), "pairs has 0 positives of 0"),
-        (embed(), [(0, 1)], "pairs is [(0, 1)]; it must be a Split: split_edges(graph), or LabelledPairs"),
-        (3, SPLIT, "3 cannot be evaluated; it needs log_prob(sources, targets)"),
-        (embed(), LabelledPairs.build([[0, 100]], [[0, 1]]), "targets has node 100; there are nodes 0 to 99"),
+        (embed(), [(0, 1)], "pairs is [(0, 1)]; it must be a Split"),
+        (3, SPLIT, "scorer is 3"),
+        (embed(), LabelledPairs.build([[0, 100]], [[0, 1]]), "targets has node 100"),
         (DegreeProduct(chain(9)), LabelledPairs.build([[0, 9]], [[0, 1]]), "targets has node 9"),
-        (SimpleNamespace(log_prob=lambda s, t: s * np.nan), SPLIT, "score number [0] is NaN ("),
+        (SimpleNamespace(log_prob=lambda s, t: s * np.nan), SPLIT, "score [0] is NaN ("),
     ],
 )  # fmt: skip
 def test_mistakes(scorer, pairs, says):

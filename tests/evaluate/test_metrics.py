@@ -143,13 +143,13 @@ def test_direction_counts_ties_and_rounding_as_half():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: metrics.roc_auc(np.zeros(3), np.ones(3, bool)), "3 of 3 pairs are positive; both kinds"),
+        (lambda: metrics.roc_auc(np.zeros(3), np.ones(3, bool)), "3 of 3 pairs are positive"),
         (lambda: metrics.roc_auc(np.zeros(3), np.zeros(3, bool)), "0 of 3 pairs are positive"),
         (lambda: metrics.average_precision(np.zeros(3), np.ones(2, bool)), "shape (3,) and labels (2,)"),
-        (lambda: metrics.roc_auc(np.array([0, np.nan]), np.array([True, False])), "number [1] is NaN (1"),
-        (lambda: metrics.ranks(np.array([np.nan]), np.zeros(2)), "score number [0] is NaN"),
+        (lambda: metrics.roc_auc(np.array([0, np.nan]), np.array([True, False])), "score [1] is NaN (1"),
+        (lambda: metrics.ranks(np.array([np.nan]), np.zeros(2)), "score [0] is NaN"),
         (lambda: metrics.hits_at(0, np.zeros(1), np.zeros(1)), "k is 0"),
-        (lambda: metrics.ranks(np.zeros(1), np.zeros(1), "average"), "ties is 'average'; it must be one of"),
+        (lambda: metrics.ranks(np.zeros(1), np.zeros(1), "average"), "ties is 'average'"),
         (lambda: metrics.calibration_curve(np.zeros(1), np.ones(1), 0), "bins is 0"),
     ],
 )  # fmt: skip

@@ -1,5 +1,5 @@
-"""What training leaves: points with names, and everything one can ask of them without training again.
+"""The result of training: points with names, and every prediction that needs no further training.
 
-Probabilities, calibration, top-k lists, new nodes folded in, the model folder on disk, exports. May import:
+Probabilities, calibration, top-k lists, folding in new nodes, model folders on disk, exports. May import:
 _util, core, likelihoods, manifolds, graphs, evaluation, io, baselines, engine.
 """

@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say, for a stated share of edges among the pairs asked about."""
+"""Calibrated probabilities, for a stated ratio of non-edges to edges among the pairs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from timelike._util.checks import positive_number
 from timelike.core.numerics import SATURATION
 
-#: With fewer validation edges or non-edges than this, two numbers are not worth fitting.
+#: The fewest validation edges, and non-edges, that calibration is fitted to.
 FEWEST = 10
-#: Log-odds below which the scale may be compressed, from not at all to early.
+#: Log-odds below which the scale may be compressed; the first means never.
 KNEES = (-1e9, -16.0, -8.0, -4.0, -2.0, 0.0)
-#: By how much a knee must raise the log-likelihood to be worth its number.
+#: The gain in log-likelihood that justifies a knee.
 PRICE = 2.0
 #: Newton steps; the problem has two unknowns and is convex.
 STEPS = 100
@@ -24,10 +24,10 @@ STEPS = 100
 class Calibration:
     """P = σ(a·x + b), Platt scaling of a model's probability F on validation pairs, x = logit F.
 
-    a = `slope` > 0, b = `intercept`. Below the `knee` x grows with the logarithm of its distance: a cold
-    model is very sure of its errors, and a few of them would else flatten all of P. P grows with F, so no
-    ranking changes. P holds where there are `ratio` non-edges to an edge; elsewhere the odds differ by the
-    ratio of the ratios, see `at_ratio`. It was fitted on `edges` and `non_edges` pairs.
+    a = `slope` > 0, b = `intercept`. Below the `knee`, x is compressed logarithmically: a cold model is very
+    sure of its mistakes, and a few of them would otherwise flatten P everywhere. P increases with F, so no
+    ranking changes. P holds for `ratio` non-edges per edge; `at_ratio` converts it to another ratio. `edges`
+    and `non_edges` count the pairs of the fit.
     """
 
     slope: float
@@ -52,31 +52,31 @@ class Calibration:
         return self.slope * _bent(log_odds(log_prob), self.knee) + self.intercept
 
     def at_ratio(self, ratio: float) -> Calibration:
-        """The same for pairs among which there are `ratio` non-edges to an edge."""
+        """The same calibration for pairs with `ratio` non-edges per edge."""
         shift = math.log(self.ratio / positive_number("ratio", ratio))
         return dataclasses.replace(self, ratio=float(ratio), intercept=self.intercept + shift)
 
     def __str__(self) -> str:
         return (
             f"calibrated on {self.edges:,} edges and {self.non_edges:,} non-edges, "
-            f"for {round(self.ratio, 2):g} non-edges to an edge"
+            f"for {round(self.ratio, 2):g} non-edges per edge"
         )
 
 
 def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | str:
-    """Fit a, b and the knee to validation pairs by maximum likelihood; where that cannot be done, why.
+    """Fit a, b and the knee to validation pairs by maximum likelihood; return the reason if that fails.
 
-    Of several members, (members, pairs), the mean of their log-odds, bent by the knee, is what is fitted: of
-    the numbers a·x + b too it is then the mean.
+    With several ensemble members, (members, pairs), x is the mean of their log-odds after the knee, so the
+    calibrated log-odds a·x + b are the mean of the members' too.
 
-    Labels are smoothed as by Platt (1999), (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), so that pairs which
-    the model separates perfectly do not ask for infinite certainty.
+    Labels are smoothed as in Platt (1999), (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2), so that perfectly separated
+    pairs do not require infinite certainty.
     """
     edges = int(np.sum(labels))
     non_edges = labels.size - edges
     if min(edges, non_edges) < FEWEST:
         return (
-            f"not calibrated: {edges} validation edges and {non_edges} non-edges; {FEWEST} of each are needed"
+            f"not calibrated: {edges} validation edges and {non_edges} non-edges, fewer than {FEWEST} of each"
         )
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
     x, start = np.atleast_2d(log_odds(log_prob)), math.log((edges + 1) / (non_edges + 1))
@@ -88,12 +88,12 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
 
 
 def _bent(x: np.ndarray, knee: float) -> np.ndarray:
-    """x, and below the knee knee − log(1 + knee − x): smooth and increasing."""
+    """x above the knee, knee − log(1 + knee − x) below it: smooth and increasing."""
     return np.where(x < knee, knee - np.log1p(np.maximum(knee - x, 0)), x)
 
 
 def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float, float]:
-    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving steps that go uphill: it, a and b."""
+    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving uphill steps; return (loss, a, b)."""
 
     def loss(ab: np.ndarray) -> float:
         z = design @ ab
@@ -119,7 +119,7 @@ def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float,
 def log_odds(log_prob: np.ndarray) -> np.ndarray:
     """log F − log(1 − F) in float64, an increasing function of log F.
 
-    Beyond F = 1 − `SATURATION`, log(1 − F) goes on along its tangent, as in `numerics.log1mexp`.
+    Beyond F = 1 − `SATURATION`, log(1 − F) continues along its tangent, as in `numerics.log1mexp`.
     """
     x = np.asarray(log_prob, np.float64)
     safe = np.minimum(x, np.log1p(-SATURATION))

@@ -1,4 +1,4 @@
-"""The result of training: a model, a point per node, and how it came about."""
+"""The result of training: a model, a point per node, and a record of the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from timelike._util.checks import instance, whole_number
 from timelike.core.model import Model, Ranker
 from timelike.embedding import exact_ranking, exports, fold_in, model_folder, pair_scores, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
-from timelike.embedding.predictions import Neighbour, Predictions
+from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.negatives import seen
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -29,24 +29,22 @@ if TYPE_CHECKING:
 
     from timelike.engine.config import Config
 
-#: What an embedding and validation pairs are made by.
+#: How to get an embedding and validation pairs.
 EMBEDDING = "the result of train, or an estimator's `embedding_`"
 VALID = "the part `valid` of a Split, or LabelledPairs.build(positives, negatives)"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Embedding:
-    """Points of the selected epoch, with the history of all epochs (of a model that was trained again with
-    its validation edges: of the run that they validated).
+    """The points of the selected epoch, with the history of all epochs.
 
-    `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap
-    to one value per epoch. `info` says how the run went: settings, best epoch, by what it was selected.
-    `calibration` turns the model's probabilities into calibrated ones, without changing any ranking.
-    `score` is what pairs are ranked by, a name in `pair_scores.scores_of(model)`: the likelihood that was
-    trained, unless `rescored` found a better one. Probabilities are those of the score.
-    `others` are the points of the other members of an `ensemble`, (members − 1, nodes, coordinates). Log-odds
-    are then the mean of those of all members, and calibrated as such. What shows points (pictures,
-    exports, `most_similar`, the explorer) shows the first member.
+    `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap to
+    one value per epoch; for a refitted model, these are from the run before the refit. `info` records the
+    run: settings, best epoch, how it was selected. `calibration` calibrates the model's probabilities without
+    changing any ranking. `score`, a name in `pair_scores.scores_of(model)`, ranks pairs and defines the
+    probabilities: the trained likelihood, or a better score that `rescored` found. `others` are the points of
+    the other members of an `ensemble`, (members − 1, nodes, coordinates). An ensemble averages the members'
+    log-odds and calibrates the mean. Pictures, exports, `most_similar` and the explorer show the first one.
     """
 
     model: Model
@@ -67,9 +65,9 @@ class Embedding:
     @overload
     def log_prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def log_prob(self, sources: Any, targets: Any) -> Any:
-        """log-probability of the edges sources[i] → targets[i], by name (by number if there are no names).
+        """The log-probability of the edges sources[i] → targets[i], by name, or number if there are no names.
 
-        An array; of two single nodes a float.
+        An array, or a float for two single nodes.
         """
         return self._by_name(self.log_prob_by_number, sources, targets)
 
@@ -78,52 +76,51 @@ class Embedding:
     @overload
     def prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def prob(self, sources: Any, targets: Any) -> Any:
-        """Probability of the edges sources[i] → targets[i], by name (by number if there are no names).
+        """The probability of the edges sources[i] → targets[i], by name, or number if there are no names.
 
-        An array; of two single nodes a float.
+        An array, or a float for two single nodes.
         """
-        found = np.exp(self.log_prob(sources, targets))
-        return found if found.ndim else float(found)
+        probability = np.exp(self.log_prob(sources, targets))
+        return probability if probability.ndim else float(probability)
 
     def spread(self, sources: Any, targets: Any) -> Any:
-        """How unsure `prob` is: the standard deviation of Pₘ over the members m of an `ensemble`.
+        """The uncertainty of `prob`: the sample standard deviation of Pₘ over the members m of an `ensemble`.
 
-        Pₘ is what a member alone would say, calibrated as the mean of all; `prob` is the P with
-        logit P = (1/M) Σₘ logit Pₘ. The deviation is that of a sample (M − 1).
-        An array; of two single nodes a float.
+        Pₘ is the probability of member m alone, with the calibration of the ensemble; `prob` is the P with
+        logit P = (1/M) Σₘ logit Pₘ. An array, or a float for two single nodes.
         """
         return self._by_name(self.spread_by_number, sources, targets)
 
     def log_odds(self, sources: Any, targets: Any) -> Any:
-        """log P − log(1 − P) of the edges sources[i] → targets[i], without the rounding of a P near 1.
+        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1.
 
-        An array; of two single nodes a float.
+        An array, or a float for two single nodes.
         """
         return self._by_name(self.log_odds_by_number, sources, targets)
 
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """log-probability of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
+        """The log-probability of the edges sources[i] → targets[i], by number even if nodes have names."""
         raw = self._of_members(sources, targets)
         if self.members == 1:
             return self.calibrate(raw[0])
         return -np.logaddexp(0.0, -self._mean_log_odds(raw)).astype(raw.dtype)
 
     def log_odds_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Log-odds of the edges sources[i] → targets[i] in float64, calibrated like the probabilities."""
+        """The calibrated log-odds of the edges sources[i] → targets[i] in float64, by number."""
         return self._mean_log_odds(self._of_members(sources, targets))
 
     def spread_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """`spread` of the edges sources[i] → targets[i], by number even if nodes have names; flat."""
+        """`spread` of the edges sources[i] → targets[i], by number even if nodes have names."""
         if self.members == 1:
-            raise ValueError("the model has one member, and no spread; fit it with members=5")
+            raise ValueError("the model has 1 member, so no spread; fit it with members=5")
         return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
 
     def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k most likely edges out of a node, best first, without those of `exclude` or to `strangers`."""
+        """The k likeliest edges out of a node, best first, except those in `exclude` or to `strangers`."""
         return top_k.of_node(self, node, k, exclude)
 
     def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k most likely edges into a node, best first, without those of `exclude` or from `strangers`."""
+        """The k likeliest edges into a node, best first, except those in `exclude` or from `strangers`."""
         return top_k.of_node(self, node, k, exclude, incoming=True)
 
     def top_edges(
@@ -134,27 +131,25 @@ class Embedding:
         targets: Iterable[Hashable] | None = None,
         exclude: DiGraph | None = None,
     ) -> Predictions:
-        """The k most likely edges between different nodes, best first, without those of `exclude`.
+        """The k likeliest edges between different nodes, best first, except those in `exclude`.
 
-        Pass the known graph as `exclude` to get the most likely missing edges. `sources` and `targets`
-        restrict the
-        ends, for example to the regulators of a gene network; default: any nodes but `strangers`.
+        Pass the known graph as `exclude` to get the likeliest missing edges. `sources` and `targets` restrict
+        the ends, for example to the regulators of a gene network; default: any nodes but `strangers`.
         """
         return top_k.of_all(self, k, exclude, sources, targets)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
-        """The k nodes nearest to a node in spacetime, nearest first: they have nearly the same edges.
+        """The k nodes nearest to a node in spacetime, nearest first; they have nearly the same edges.
 
         The distance is √(|s²| + 2Δt²), see `timelike.embedding.exact_ranking.squared_distances`.
         """
         return top_k.nearest(self, node, k)
 
     def strangers(self, known: DiGraph | None, incoming: bool = False) -> np.ndarray:
-        """Nodes of which training has not seen what they point to: no edge in `known`, nor a non-edge.
+        """Nodes that training never saw as a source, in an edge of `known` or in a negative sample.
 
-        There are none, unless all non-edges were drawn from nodes with edges, as to learn
-        which genes a regulator regulates. What such a model says of edges from other nodes is a guess.
-        The same of what points to them, if `incoming`.
+        With `incoming`, never as a target. Such nodes exist only if all negatives were drawn from nodes with
+        edges, as when learning which genes a regulator regulates; the model then only guesses about them.
         """
         drawn = self.info.get("config", {}).get("negatives", {})
         if known is None or not drawn or seen(drawn, incoming):
@@ -165,40 +160,40 @@ class Embedding:
     def calibrated(self, valid: LabelledPairs, ratio: float | None = None) -> Embedding:
         """The same embedding with probabilities calibrated on validation pairs (Platt scaling).
 
-        They hold where there are `ratio` non-edges to an edge; None: as many as among these pairs. No
-        ranking changes, but that of several members: their log-odds are bent at the knee before the mean.
-        With too few pairs, or none that the model can tell apart, nothing is calibrated;
-        `info["calibration"]` says what was done. Pairs that were learned after they had validated tell
-        nothing new: the calibration of before stays, for this ratio.
+        Probabilities then hold for `ratio` non-edges per edge (None: the ratio of these pairs). Rankings do
+        not change, except those of an ensemble, which bends its members' log-odds at the knee before
+        averaging. With too few pairs, or pairs that the model cannot separate, there is no calibration;
+        `info["calibration"]` records the outcome. Pairs that a refit has learned cannot calibrate: the
+        earlier calibration stays, converted to this ratio.
         """
         instance("valid", valid, LabelledPairs, VALID)
         ends = (checked_nodes(np.asarray(x), len(self.points), "valid") for x in valid[:2])
-        found = self.calibration or "not calibrated: the validation edges have been learned"
+        outcome = self.calibration or "not calibrated: the validation edges have been learned"
         if learned_since(self, valid) is None:
-            found = fit_calibration(self._of_members(*ends), np.asarray(valid.labels))
-        if isinstance(found, Calibration) and ratio is not None:
-            found = found.at_ratio(ratio)
-        info = {**self.info, "calibration": str(found)}
-        used = found if isinstance(found, Calibration) else None
-        return dataclasses.replace(self, info=info, calibration=used)
+            outcome = fit_calibration(self._of_members(*ends), np.asarray(valid.labels))
+        if isinstance(outcome, Calibration) and ratio is not None:
+            outcome = outcome.at_ratio(ratio)
+        info = {**self.info, "calibration": str(outcome)}
+        calibration = outcome if isinstance(outcome, Calibration) else None
+        return dataclasses.replace(self, info=info, calibration=calibration)
 
     def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
-        """The same embedding, ranked by the score that tells validation pairs apart best.
+        """The same embedding, ranked by the score that separates validation pairs best.
 
-        `by` is "average_precision", or "f1" at its best threshold. Where the likelihood is the only score
-        or the best, nothing changes. The new score has other probabilities: calibrate afterwards.
+        `by` is "average_precision", or "f1" at its best threshold. If the current score is the best, nothing
+        changes. A new score has other probabilities: calibrate afterwards.
         """
         instance("valid", valid, LabelledPairs, VALID)
-        score, _ = pair_scores.choose_score(self.model, self.table, valid, by, self.members)
+        score = pair_scores.choose_score(self.model, self.table, valid, by, self.members)
         if score == self.score:
             return self
         return dataclasses.replace(self, score=score, calibration=None)
 
     def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> Embedding:
-        """A new embedding with the nodes that `edges` names and this one lacks; old points stay as they are.
+        """A new embedding that includes the unknown nodes in `edges`; old points do not move.
 
-        `edges` are (source, target) pairs of names, or triples with a weight. An edge between two known
-        nodes teaches nothing. `config` says how to train (None: as this embedding was).
+        `edges` are (source, target) pairs of names, or triples with a weight. Edges between known nodes have
+        no effect. `config` sets the training (None: the config of this embedding).
         """
         tables, names, note = fold_in.fold(self.model, self._tables, self.names, edges, config, self.info)
         others = None if self.others is None else np.stack(tables[1:])
@@ -206,68 +201,65 @@ class Embedding:
         return dataclasses.replace(self, points=tables[0], others=others, names=names, info=info)
 
     def to_frame(self) -> polars.DataFrame:
-        """A polars table: node, its coordinates (t0 … timelike, x0 … spacelike), and its time.
-
-        `time` is Δt from the manifold's origin.
-        """
-        return exports.to_frame(self.model.manifold, self.points, self.names)
+        """A polars table: node, coordinates (t0 … timelike, x0 … spacelike), and time, Δt from the origin."""
+        return exports.to_frame(self)
 
     def export(
         self, path: str | os.PathLike, format: str, graph: DiGraph | None = None, edges: int = 1000
     ) -> None:
         """Write the points for other programs: npz, tsv, parquet, word2vec, tensorboard or graphml.
 
-        "tensorboard" makes a folder with vectors.tsv and metadata.tsv. "graphml" holds the edges of
-        `graph`, or the `edges` likeliest ones, with their probabilities.
+        "tensorboard" creates a folder with vectors.tsv and metadata.tsv. "graphml" includes the edges of
+        `graph` (None: the `edges` likeliest ones) with their probabilities.
         """
         exports.export(self, path, format, graph, edges)
 
     def save(self, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
-        """Write a folder that `Embedding.load` reads back; a model that is already there is replaced.
+        """Write a model folder for `Embedding.load`, replacing a model that is already there.
 
-        `trained_on`, if given, is kept with it (`timelike.embedding.model_folder.load_trained_on`).
+        `trained_on` is saved with it, for `timelike.embedding.model_folder.load_trained_on`.
         """
         model_folder.save(self, path, trained_on)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Embedding:
-        """Read a folder that `save` wrote, or raise an error that says what is wrong with which file."""
+        """Read a folder that `save` wrote; errors name the file that is wrong."""
         return cls(**model_folder.load(path))
 
     def name(self, number: int) -> Hashable:
-        """What the user calls a node."""
+        """The user's name of a node."""
         return int(number) if self.names is None else self.names[int(number)]
 
     @property
     def members(self) -> int:
-        """How many runs the probabilities are the mean of."""
+        """The number of ensemble members, 1 for a single model."""
         return 1 if self.others is None else 1 + len(self.others)
 
     def member(self, number: int) -> Embedding:
-        """One of the members alone, from 0; its probabilities are calibrated as the mean of all was."""
+        """Member `number` alone, counted from 0, with the calibration of the ensemble."""
         number = whole_number("number", number, 0, self.members - 1)
         info = {name: value for name, value in self.info.items() if name != "members"}
         return dataclasses.replace(self, points=self._tables[number], others=None, info=info)
 
     @cached_property
     def score_model(self) -> Model:
-        """The model whose log F is the score of one member."""
+        """The model whose log F is the score of a single member."""
         return pair_scores.scores_of(self.model)[self.score]
 
     @cached_property
     def ranker(self) -> Ranker:
-        """The model whose log F, of rows of the `table`, is the score."""
+        """The model whose log F, applied to rows of `table`, is the score."""
         bent = {} if self.calibration is None else {"knee": self.calibration.knee}
         return pair_scores.ranker(self.model, self.score, self.members, **bent)
 
     @cached_property
     def table(self) -> np.ndarray:
-        """What is ranked by: for each node its points in all members, one after the other."""
+        """One row per node: its points in all members, concatenated."""
         return self.points if self.others is None else np.concatenate(self._tables, axis=1)
 
     @property
     def _tables(self) -> list[np.ndarray]:
-        """The points of each member."""
+        """The points of every member."""
         return [self.points, *(() if self.others is None else self.others)]
 
     @cached_property
@@ -276,7 +268,7 @@ class Embedding:
         return jnp.asarray(np.ascontiguousarray(self.table.T))
 
     def _of_members(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """log F of listed edges, (members, edges)."""
+        """log F of the given edges, (members, edges)."""
         count = len(self.points)
         s, t = checked_nodes(sources, count, "sources"), checked_nodes(targets, count, "targets")
         return np.stack([exact_ranking.listed(self.score_model, table, s, t) for table in self._tables])
@@ -287,18 +279,18 @@ class Embedding:
         return odds.mean(axis=0)
 
     def _by_name(self, function: Callable[..., np.ndarray], sources: Any, targets: Any) -> Any:
-        """A function of numbers for nodes by name, in the shape in which they are given."""
+        """Apply a function of node numbers to nodes by name, and return the shape of the arguments."""
         s, t = (
             np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
             for argument, nodes in (("sources", sources), ("targets", targets))
         )
         if s.shape != t.shape:
             raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
-        found = function(s.reshape(-1), t.reshape(-1))
-        return float(found[0]) if is_one(sources) and is_one(targets) else found.reshape(s.shape)
+        values = function(s.reshape(-1), t.reshape(-1))
+        return float(values[0]) if is_one(sources) and is_one(targets) else values.reshape(s.shape)
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
-        """What the log-probabilities of a member become by `calibration`; without one they stay."""
+        """Apply `calibration`, if there is one, to a member's log-probabilities."""
         return log_prob if self.calibration is None else self.calibration.log_prob(log_prob)
 
     def __repr__(self) -> str:

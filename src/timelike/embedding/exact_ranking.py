@@ -1,7 +1,7 @@
-"""Exact rankings of pairs by probability, in blocks: never an N×N table, never an approximate index.
+"""Exact rankings of pairs by probability, in blocks, without an N×N table or an approximate index.
 
-Points come coordinate first (`manifolds.pairwise`), nodes by number. Equal scores are ranked
-by node number.
+Points are stored coordinate first (`manifolds.pairwise`), and nodes are numbers. Equal scores rank by node
+number.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from timelike.core.model import Ranker
 from timelike.graphs.digraph import DiGraph
 from timelike.manifolds import pairwise
 
-#: Listed pairs are scored this many at a time: their rows stay in the cache.
+#: Listed pairs scored at a time; their rows stay in the cache.
 LISTED = 1 << 16
-#: All pairs are scored in tiles of this many sources and targets: the targets' coordinates stay in
-#: the nearest cache while the sources pass (32 kB at d = 32), and the tile of scores (2 MB) in the next.
+#: All pairs are scored in tiles of this many sources and targets. The targets' coordinates (32 kB at d = 32)
+#: stay in the L1 cache, and the tile of scores (2 MB) in the L2 cache.
 SOURCES, TARGETS = 1 << 11, 1 << 8
 
-#: A GPU ranks the scores of so many nodes together.
+#: Scores that a GPU ranks in one block.
 RANKED = 1 << 16
 
 
 def listed(model: Ranker, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """log-probability of each edge sources[i] → targets[i]; `points` has a row per node."""
-    found = [np.zeros(0, points.dtype)]
+    """The log-probability of each edge sources[i] → targets[i]; `points` has a row per node."""
+    scores = [np.zeros(0, points.dtype)]
     for start in range(0, sources.size, LISTED):
         ends = [x[start : start + LISTED] for x in (sources, targets)]
         count = ends[0].size
-        size = _power_of_two(count)  # few sizes, few compilations
+        size = _power_of_two(count)  # few sizes, so few compilations
         rows = [points.take(np.pad(end, (0, size - count)), axis=0) for end in ends]
-        found.append(np.asarray(_listed(model, *rows))[:count])
-    return np.concatenate(found)
+        scores.append(np.asarray(_listed(model, *rows))[:count])
+    return np.concatenate(scores)
 
 
 @jax.jit
@@ -53,20 +53,20 @@ def _listed(model: Ranker, p: Float[Array, "pairs ambient"], q: Float[Array, "pa
 def of_node(
     model: Ranker, columns: Float[Array, "ambient nodes"], node: int, incoming: bool = False
 ) -> Array:
-    """log-probability of the edges from a node to every node, or (`incoming`) from every node to it."""
+    """The log-probability of the edges from a node to every node, or from every node to it if `incoming`."""
     one = columns[:, node][:, None]
     return pairwise.log_probs(model, columns, one) if incoming else pairwise.log_probs(model, one, columns)
 
 
 @jax.jit
 def squared_distances(manifold: Manifold, columns: Float[Array, "ambient nodes"], node: int) -> Array:
-    """D² = |s²| + 2Δt² from a node to every node, of nearest images; s² in a Riemannian space.
+    """D² = |s²| + 2Δt² from a node to the nearest image of every node; D² = s² in a Riemannian space.
 
-    Small s² alone does not make two events neighbours: on a light cone it is 0 at any distance.
-    Adding 2Δt² turns the time direction round (a Wick rotation): for spacelike pairs of Minkowski
-    space D is the Euclidean distance Δt² + |Δx|², for timelike ones it lies between that and thrice
-    that. D = 0 only for the same event, and nodes near each other in D have nearly the same
-    separation, hence probability, to and from any third node.
+    A small s² alone does not make two events neighbours: on a light cone it is 0 at any distance. Adding 2Δt²
+    reverses the sign of time (a Wick rotation): for spacelike pairs in Minkowski space D² is the squared
+    Euclidean distance Δt² + |Δx|², and for timelike pairs it lies between that and three times that. D = 0
+    only for the same event. Nodes close in D have nearly the same separation, and so probability, to and from
+    any third node.
     """
     pairs = pairwise.separations(manifold, columns[:, node][:, None], columns)
     interval, time = (x[x.shape[0] // 2] for x in pairs)
@@ -81,9 +81,9 @@ def best_of_node(
     without: np.ndarray,
     incoming: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The likeliest targets (or sources) of a node, best first, and their log-probabilities.
+    """The likeliest targets (sources if `incoming`) of a node, best first, and their log-probabilities.
 
-    On a GPU the ranking stays there, in blocks; what comes back is as long as the answer.
+    A GPU ranks in blocks and returns only about as many scores as the answer has.
     """
     wanted = _power_of_two(count + without.size)
     if jax.default_backend() == "cpu" or wanted > min(RANKED, columns.shape[1]):
@@ -99,7 +99,7 @@ def best_of_node(
 def _top_of_node(
     model: Ranker, columns: Float[Array, "ambient nodes"], node: int, count: int, incoming: bool
 ) -> tuple[Array, Array]:
-    """The highest scores and their nodes: of each block, then of all; of equal ones the first."""
+    """The highest scores and their nodes, of each block and then of all; of equal scores, the first node."""
     scores = of_node(model, columns, node, incoming=incoming)
     blocks = jnp.pad(scores, (0, -len(scores) % RANKED), constant_values=-jnp.inf).reshape(-1, RANKED)
     best, at = jax.lax.top_k(blocks, count)
@@ -108,7 +108,7 @@ def _top_of_node(
 
 
 def best_of(scores: np.ndarray, count: int, without: np.ndarray) -> np.ndarray:
-    """The nodes with the highest scores, best first; none of those in `without`."""
+    """The nodes with the highest scores, best first, except those in `without`."""
     nodes = np.delete(np.arange(scores.size), without)
     return nodes[_largest(np.asarray(scores)[nodes], nodes, count)]
 
@@ -121,10 +121,10 @@ def best_pairs(
     sources: np.ndarray | None = None,
     targets: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The likeliest edges out of `sources` into `targets` (None: all nodes), best first.
+    """The likeliest edges from `sources` to `targets` (None: all nodes), best first.
 
-    Returns (sources, targets, log-probabilities). Self-pairs and the edges of `without` are left out. A
-    tile is compared with the worst of the best so far, and only what passes is ranked.
+    Returns (sources, targets, log-probabilities), without self-pairs and the edges of `without`. Only the
+    scores of a tile that reach the current best `count` are ranked.
     """
     nodes = columns.shape[1]
     s, t = (np.arange(nodes) if ends is None else np.unique(ends) for ends in (sources, targets))
@@ -145,14 +145,12 @@ def best_pairs(
 def _places_of(
     s: np.ndarray, t: np.ndarray, nodes: int, without: DiGraph | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of self-pairs and known edges in the matrix of s × t, in the order of the rows."""
+    """Rows and columns of self-pairs and known edges in the matrix s × t, sorted by row."""
     row, column = (np.full(nodes, -1, np.int32) for _ in range(2))
     row[s], column[t] = np.arange(s.size), np.arange(t.size)
-    parts = (
-        [(row, column)]
-        if without is None
-        else [(row, column), (row[without.sources], column[without.targets])]
-    )
+    parts = [(row, column)]
+    if without is not None:
+        parts.append((row[without.sources], column[without.targets]))
     a, b = (np.concatenate(ends) for ends in zip(*parts, strict=True))
     inside = (a >= 0) & (b >= 0)
     a, b = a[inside], b[inside]
@@ -163,18 +161,18 @@ def _places_of(
 def _tiles(
     model: Ranker, p: Float[Array, "ambient sources"], q: Float[Array, "ambient targets"]
 ) -> Iterator[tuple[int, int, np.ndarray]]:
-    """log-probabilities of all pairs: (first source, first target, scores of a tile).
+    """Log-probabilities of all pairs, as (first source, first target, scores of a tile).
 
-    The next tile is on its way while the caller looks at one.
+    The device computes the next tile while the caller uses this one.
     """
     sizes = p.shape[1], q.shape[1]
     rows, width = (min(most, _power_of_two(n)) for most, n in zip((SOURCES, TARGETS), sizes, strict=True))
     p, q = (jnp.pad(x, ((0, 0), (0, -x.shape[1] % n)), mode="edge") for x, n in ((p, rows), (q, width)))
     starts = list(itertools.product(range(0, sizes[0], rows), range(0, sizes[1], width)))
-    found = (_tile(model, p, q, *start, rows, width) for start in starts)
-    tile = next(found, None)
+    computed = (_tile(model, p, q, *start, rows, width) for start in starts)
+    tile = next(computed, None)
     for i, j in tqdm(starts, "pairs", unit="pair", unit_scale=rows * width, **SHOWN):
-        ahead = next(found, None)
+        ahead = next(computed, None)
         yield i, j, np.array(tile)[: sizes[0] - i, : sizes[1] - j]
         tile = ahead
 
@@ -187,7 +185,7 @@ def _tile(model: Ranker, p: Array, q: Array, i: int, j: int, rows: int, width: i
 
 
 def _leave_out(tile: np.ndarray, i: int, j: int, a: np.ndarray, b: np.ndarray) -> None:
-    """Set the scores of the pairs at rows a and columns b, which are in order of a, to −∞."""
+    """Set the scores of the pairs at rows a and columns b, sorted by a, to −∞."""
     first, last = np.searchsorted(a, [i, i + tile.shape[0]])
     a, b = a[first:last] - i, b[first:last] - j
     inside = (b >= 0) & (b < tile.shape[1])
@@ -195,7 +193,7 @@ def _leave_out(tile: np.ndarray, i: int, j: int, a: np.ndarray, b: np.ndarray) -
 
 
 def _largest(values: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-    """Positions of the `count` largest values, in descending order; equal values by id."""
+    """Positions of the `count` largest values, in descending order; equal values rank by id."""
     chosen = np.arange(values.size)
     if count < values.size:
         least = np.partition(values, values.size - count)[values.size - count]
@@ -210,7 +208,7 @@ def _power_of_two(count: int) -> int:
 
 
 def aligned(graph: DiGraph, nodes: int, names: Sequence[Hashable] | None, argument: str) -> DiGraph:
-    """`graph` with its nodes numbered as in `names`; edges of other nodes are dropped."""
+    """`graph` with its nodes numbered as in `names`, without the edges of other nodes."""
     if graph.num_nodes == nodes and (graph.names is names or graph.names == names):
         return graph
     if graph.names is None or names is None:

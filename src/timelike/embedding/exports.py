@@ -1,4 +1,4 @@
-"""Points for other programs: arrays, tables, word vectors, TensorBoard's projector, GraphML."""
+"""Export points for other programs: arrays, tables, word vectors, TensorBoard's projector, GraphML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import zipfile
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from timelike.embedding.embedding import Embedding
 
-#: Characters that XML 1.0 cannot hold, not even escaped.
+#: Characters that XML 1.0 forbids, even escaped.
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def export(
     embedding: Embedding, path: str | os.PathLike, format: str, graph: DiGraph | None, edges: int
 ) -> None:
-    """Write an embedding in one of `FORMATS`, to a file beside `path` that is then renamed."""
+    """Write an embedding in one of `FORMATS`; a failed export leaves no partial file at `path`."""
     one_of("format", format, FORMATS)
     path = output_path("path", path)
     if format == "graphml":
@@ -48,14 +48,14 @@ def export(
             FORMATS[format](embedding, part)
 
 
-def to_frame(manifold: Manifold, points: np.ndarray, names: Sequence[Hashable] | None) -> polars.DataFrame:
+def to_frame(embedding: Embedding) -> polars.DataFrame:
     """Columns node, t0 …, x0 …, time; see `Embedding.to_frame`."""
     import polars as pl
 
-    columns = name_columns(names)[:1] or [pl.Series("name", np.arange(len(points)))]
-    frame = pl.DataFrame({"node": columns[0]})
+    manifold, points = embedding.model.manifold, embedding.points
+    nodes = np.arange(len(points)) if embedding.names is None else name_columns(embedding.names)[0]
     coordinates = {name: points[:, i] for i, name in enumerate(coordinate_names(manifold))}
-    return frame.hstack(pl.DataFrame({**coordinates, "time": times(manifold, points)}).get_columns())
+    return pl.DataFrame({"node": nodes, **coordinates, "time": times(manifold, points)})
 
 
 def coordinate_names(manifold: Manifold) -> list[str]:
@@ -65,13 +65,13 @@ def coordinate_names(manifold: Manifold) -> list[str]:
 
 
 def times(manifold: Manifold, points: np.ndarray) -> np.ndarray:
-    """Δt from the origin to each point, of the nearest image."""
+    """Δt from the origin to the nearest image of each point."""
     return np.asarray(_times(manifold, points))
 
 
 @jax.jit
 def _squares(manifold: Manifold) -> jax.Array:
-    """⟨v, v⟩ of the unit vectors."""
+    """⟨v, v⟩ of the coordinate unit vectors."""
     return jax.vmap(lambda v: manifold.inner(manifold.origin(), v, v))(jnp.eye(manifold.ambient_dim))
 
 
@@ -82,11 +82,11 @@ def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
 
 
 def _npz(embedding: Embedding, file: Path) -> None:
-    """Arrays `points`, `names` (numbers if there are none) and `coordinates` (what a column is)."""
-    names = to_frame(embedding.model.manifold, embedding.points, embedding.names)["node"].to_list()
+    """Arrays `points`, `names` (numbers if there are none) and `coordinates` (the columns' names)."""
+    names = embedding.to_frame()["node"].to_list()
     coordinates = coordinate_names(embedding.model.manifold)
     arrays = {"points": embedding.points, "names": np.array(names), "coordinates": np.array(coordinates)}
-    with zipfile.ZipFile(file, "w") as out:  # np.savez of old leaves it open where the disk is full
+    with zipfile.ZipFile(file, "w") as out:  # older np.savez leaks it on a full disk
         for name, array in arrays.items():
             with out.open(f"{name}.npy", "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, array, allow_pickle=False)
@@ -102,13 +102,13 @@ def _parquet(embedding: Embedding, file: Path) -> None:
 
 
 def _word2vec(embedding: Embedding, file: Path) -> None:
-    """A first line "nodes coordinates", then a line per node; white space in names becomes underscores."""
+    """A header "nodes coordinates", then a line per node; white space in names becomes underscores."""
     import polars as pl
 
-    words = _names_without(r"\s", "_", embedding)
+    words = _names(embedding, "_")
     if len(set(words)) < len(words):
         raise ValueError(
-            "word2vec: two names are the same once spaces are underscores; rename, or use another format"
+            "word2vec: two names are equal once white space becomes underscores; rename or use another format"
         )
     with open(file, "wb") as out:
         out.write(f"{len(embedding.points)} {embedding.points.shape[1]}\n".encode())
@@ -116,10 +116,10 @@ def _word2vec(embedding: Embedding, file: Path) -> None:
 
 
 def _tensorboard(embedding: Embedding, folder: Path) -> None:
-    """A folder: vectors.tsv and metadata.tsv, a line per node; tabs and line ends in names become spaces."""
+    """A folder with vectors.tsv and metadata.tsv, a line per node; white space in names becomes spaces."""
     import polars as pl
 
-    names = pl.DataFrame({"node": _names_without(r"\s", " ", embedding)})
+    names = pl.DataFrame({"node": _names(embedding, " ")})
     with (
         contextlib.nullcontext(folder) if folder.exists() else replacing_folder(folder) as place,
         replacing(place / "vectors.tsv") as vectors,
@@ -130,8 +130,9 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
                 _lines(frame, out, "\t")
 
 
-def _names_without(pattern: str, instead: str, embedding: Embedding) -> list[str]:
-    return [re.sub(pattern, instead, str(embedding.name(i))) for i in range(len(embedding.points))]
+def _names(embedding: Embedding, space: str) -> list[str]:
+    """Names with each white-space character replaced."""
+    return [re.sub(r"\s", space, str(embedding.name(i))) for i in range(len(embedding.points))]
 
 
 def _coordinates(embedding: Embedding) -> polars.DataFrame:
@@ -139,12 +140,12 @@ def _coordinates(embedding: Embedding) -> polars.DataFrame:
 
 
 def _lines(frame: polars.DataFrame, out: IO[bytes], separator: str) -> None:
-    """The bare rows; floats with the fewest digits that read back the same."""
+    """Write rows without a header; floats have the fewest digits that restore them exactly."""
     write_rows(frame, out, header=False, separator=separator, quote_style="never")
 
 
 def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[tuple]:
-    """Source, target and probability of the edges of a graph, or of the likeliest ones."""
+    """Source, target and probability of the edges of a graph, or of the `count` likeliest edges."""
     if graph is None:
         return (row[:3] for row in embedding.top_edges(count)) if count else []
     known = aligned(graph, len(embedding.points), embedding.names, "graph")
@@ -176,7 +177,7 @@ def _attribute(name: Hashable) -> str:
     return quoteattr(NOT_XML.sub("\ufffd", str(name)))
 
 
-#: The one list of formats: name → writer (those that need more than a file are called by `export`).
+#: The formats: name → writer. `export` calls "tensorboard" and "graphml" with arguments of their own.
 FORMATS: dict[str, Callable[..., None]] = {
     "npz": _npz,
     "tsv": _tsv,

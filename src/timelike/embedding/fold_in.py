@@ -1,4 +1,4 @@
-"""Fold new nodes into a trained embedding: their points are learned, all others stand still."""
+"""Fold new nodes into a trained embedding: learn their points and keep all others fixed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state,
 from timelike.graphs.digraph import DiGraph
 from timelike.manifolds import Manifold
 
-#: So many edges each way are enough to tell where a new node starts.
+#: The most edges, in each direction, that decide where a new node starts.
 START_EDGES = 32
 
 
 class Pace(NamedTuple):
-    """The numbers of a `Config` that are not fixed when the program is compiled."""
+    """The numbers of a `Config` that may change without recompiling."""
 
     learning_rate: float
     final_rate: float
@@ -39,7 +39,7 @@ class Pace(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """What the new nodes are learned from: a table of known edges, and which of them count."""
+    """Training data of the new nodes: a table of known edges, the edges that teach, and the old points."""
 
     table: EdgeTable
     ids: Int[Array, "lessons"]
@@ -54,10 +54,10 @@ def fold(
     config: Config | None,
     info: dict[str, Any],
 ) -> tuple[list[np.ndarray], Sequence[Hashable] | None, dict[str, int]]:
-    """Points, in each of the tables, and names of old and new nodes, and a note of how many were added.
+    """The points in each table and the names, with new nodes at the end, and the numbers of additions.
 
-    A new node starts at the point of the known node in whose place its edges would be likeliest. Then
-    it is trained as in `train`, with negatives that join it to random nodes, in both directions.
+    A new node starts at the known point where its edges would be likeliest. Training then follows `train`,
+    with negatives that join the node to random nodes in both directions.
     """
     first, config = len(tables[0]), config or _settings(info)
     graph = _graph(edges, first, names)
@@ -76,7 +76,7 @@ def fold(
 
 
 def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
-    """The given edges over old and new nodes, the old ones first."""
+    """The edges over old and new nodes, old nodes first."""
     graph = DiGraph.from_edges(edges, range(nodes) if names is None else names)
     if graph.num_nodes == nodes:
         raise ValueError("edges names no new node; every node in it is already embedded")
@@ -85,41 +85,41 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
     added = sorted(graph.names[nodes:], key=str)  # type: ignore[index]
     if set(added) != set(range(nodes, graph.num_nodes)):
         raise ValueError(
-            f"edges has the new nodes {', '.join(map(str, added[:3]))}; in an embedding without names new "
-            f"nodes are numbered from {nodes} on, without gaps"
+            f"edges has the new nodes {', '.join(map(str, added[:3]))}; without names, number new nodes from "
+            f"{nodes} on, without gaps"
         )
-    number = np.array(graph.names)  # in order of appearance, from which back to the numbers themselves
+    number = np.array(graph.names)  # nodes are in order of appearance; map them back to their own numbers
     return DiGraph.from_arrays(
         number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
     )
 
 
 def _check_joined(graph: DiGraph, nodes: int) -> None:
-    """Every new node must be joined to a known one, if by way of others: else it could be anywhere."""
+    """Raise an error unless a path joins every new node to a known one; its position would be arbitrary."""
     from scipy.sparse.csgraph import connected_components
 
     parts = connected_components(graph.adjacency(), directed=False)[1]
     apart = np.flatnonzero(~np.isin(parts[nodes:], parts[:nodes]))
     if apart.size:
         named = ", ".join(show(graph.name(nodes + i)) for i in apart[:3])
-        raise ValueError(f"edges joins {named} to no node of the embedding; are their names spelt as there?")
+        raise ValueError(f"edges joins {named} to no node of the embedding; check how the names are spelt")
 
 
 def _settings(info: dict[str, Any]) -> Config:
-    """How the embedding itself was trained, if that is known."""
+    """The config of the embedding's own training, where `info` has it."""
     try:
         return Config.from_dict(info.get("config", {}))
     except (TypeError, ValueError) as error:
-        raise ValueError(f'info["config"] cannot be used ({error}); give add_nodes a config') from None
+        raise ValueError(f'info["config"] cannot be used ({error}); pass config to add_nodes') from None
 
 
 def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> Array:
-    """For each new node the known point with the highest likelihood of its edges with known nodes.
+    """For each new node, the known point that maximises the likelihood of its edges with known nodes.
 
-    A node without such edges starts near the origin.
+    A node without edges to known nodes starts near the origin.
     """
     first, columns = len(points), jnp.asarray(np.ascontiguousarray(points.T))
-    found = []
+    starts = []
     for node in range(first, graph.num_nodes):
         total: Any = 0.0
         for end, other, incoming in (
@@ -131,8 +131,8 @@ def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> 
                     exact_ranking.of_node(model, columns, int(known), incoming=incoming)
                 )
         alone = np.ndim(total) == 0
-        found.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
-    return jnp.asarray(np.stack(found), columns.dtype)
+        starts.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
+    return jnp.asarray(np.stack(starts), columns.dtype)
 
 
 def _near_origin(manifold: Manifold, config: Config, node: int) -> np.ndarray:
@@ -149,7 +149,7 @@ def _train(
     plan: tuple[int, int, int, int],
     optimizer: str,
 ) -> Float[Array, "new ambient"]:
-    """Epochs of steps over the new edges; only the table of new points is carried."""
+    """Train on the new edges; the scan carries only the new points."""
     epochs, batch, burn_in, negatives = plan
     rule = OPTIMIZERS[optimizer]()
     steps = -(-lesson.ids.size // batch)
@@ -177,9 +177,9 @@ def _train(
 
 
 def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -> tuple[Array, Array, Array]:
-    """Nodes (sources, then targets), which pairs count, and weights: (pairs, batch) each, positives first.
+    """Nodes (sources, then targets), whether each pair counts, and weights: (pairs, batch), positives first.
 
-    The negatives of an edge join a new end of it to random nodes, as source or as target. −1 is padding.
+    The negatives of an edge join its new end to random nodes, as source or as target. −1 is padding.
     """
     table, first = lesson.table, lesson.old.shape[0]
     s, t, weights = table.edges(ids)
@@ -198,13 +198,13 @@ def _examples(key: Key[Array, ""], lesson: Lesson, ids: Array, negatives: int) -
 def _move(
     model: Model, rule: Any, step: Step, old: Array, carry: tuple, nodes: Array, use: Array, weights: Array
 ) -> tuple:
-    """One step of the new points among `nodes`, as in `steps`; frozen rows are padding to the tables."""
+    """Move the new points among `nodes` by one step, as in training; old points count as padding."""
     points, state, slots = carry
-    mine = (nodes >= old.shape[0])[:, None]
-    local = jnp.where(mine[:, 0], nodes - old.shape[0], points.shape[0])
-    rows = jnp.where(mine, get_rows(points, local), get_rows(old, nodes))
+    new = (nodes >= old.shape[0])[:, None]
+    local = jnp.where(new[:, 0], nodes - old.shape[0], points.shape[0])
+    rows = jnp.where(new, get_rows(points, local), get_rows(old, nodes))
     _, covectors = batch_loss(model, jnp.where(use, weights, 0.0).astype(rows.dtype), rows)
-    slots, own, covectors = sum_repeated(slots, local, jnp.where(mine, covectors, 0))
+    slots, own, covectors = sum_repeated(slots, local, jnp.where(new, covectors, 0))
     rows = rows if own.shape[0] < points.shape[0] else points
     rows, new_state, norms = update_rows(model.manifold, rule, step, rows, covectors, get_state(state, own))
     return put_rows(points, own, rows, norms), put_state(state, own, new_state, norms), slots

@@ -1,13 +1,13 @@
 """A model on disk: a folder of plain files, never a pickle, replaced as a whole.
 
-- `model.json`: schema, versions, manifold, likelihood, calibration, score, and how the model was trained;
-- `points.safetensors`: the table `points`, and `history.*`, an array per column of the history; of a model
-  with several members also `others`, the points of all but the first (schema 2; other models have 1);
+- `model.json`: schema, versions, manifold, likelihood, calibration, score, and a record of the training;
+- `points.safetensors`: the table `points`, and `history.*`, one array per column of the history; for an
+  ensemble also `others`, the points of all members but the first (schema 2; other models have schema 1);
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
-- `edges.parquet`, which may be missing: what it was trained on, see `timelike.embedding.trained_on`;
-- `replay.safetensors`, which may be missing: points of earlier epochs, see `timelike.training.replay`.
+- `edges.parquet` (optional): the training data, see `timelike.embedding.trained_on`;
+- `replay.safetensors` (optional): points of earlier epochs, see `timelike.training.replay`.
 
-A folder that was edited by hand is checked when it is read: every error names the file.
+Loading checks every file, so that a folder may be edited by hand; errors name the file.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from timelike.embedding.embedding import Embedding
 
-#: The latest that is read; older ones are too. A model with one member is written as the first.
+#: The latest schema; older ones load too. A model with one member is saved as schema 1.
 SCHEMA = 2
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
@@ -56,7 +56,7 @@ FILES = (MODEL, POINTS, NODES)
 
 
 def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
-    """Write a folder beside `path`, then rename it; a model that is there is replaced."""
+    """Write a folder beside `path`, then rename it, replacing a model that is there."""
     path = Path(path)
     check_free(path)
     with replacing_folder(path) as folder:
@@ -66,41 +66,26 @@ def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | 
 
 
 def load(path: str | os.PathLike) -> dict[str, Any]:
-    """The fields of an `Embedding`, checked."""
+    """The checked fields of an `Embedding`."""
     with _reading(path) as folder:
-        return _load(folder)
-
-
-def _load(path: Path) -> dict[str, Any]:
-    for name in FILES:
-        if not (path / name).is_file():
-            raise FileNotFoundError(f"{path / name} is missing; a model folder holds {', '.join(FILES)}")
-    head = _read_head(path / MODEL)
-    with blaming(path / MODEL):
-        model = Model(
-            struct_from_json(head["manifold"], "manifold", "manifold"),
-            struct_from_json(head["likelihood"], "likelihood", "likelihood"),
-        )
-        calibration = None if head["calibration"] is None else _calibration(head["calibration"])
-        score = head.get("score", LIKELIHOOD)
-        ranker(model, score)
-        info = _info(renamed(from_plain(head["info"])))
-    points, others, history = _read_points(path / POINTS, model)
-    names = _read_names(path / NODES, len(points))
-    return {
-        "model": model,
-        "points": points,
-        "names": names,
-        "history": history,
-        "info": info,
-        "calibration": calibration,
-        "score": score,
-        "others": others,
-    }
+        for name in FILES:
+            if not (folder / name).is_file():
+                raise FileNotFoundError(
+                    f"{folder / name} is missing; a model folder holds {', '.join(FILES)}"
+                )
+        with blaming(folder / MODEL):
+            head = _read_head(folder / MODEL)
+            parts = (struct_from_json(head[part], part, part) for part in ("manifold", "likelihood"))
+            fields = {"model": Model(*parts), "score": head.get("score", LIKELIHOOD)}
+            fields["calibration"] = None if head["calibration"] is None else _calibration(head["calibration"])
+            ranker(fields["model"], fields["score"])
+            fields["info"] = _info(renamed(from_plain(head["info"])))
+        fields |= _read_points(folder / POINTS, fields["model"])
+        return {**fields, "names": _read_names(folder / NODES, len(fields["points"]))}
 
 
 def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn | None:
-    """What the model in this folder was trained on, if that was saved with it."""
+    """The training data of the model in this folder, if it was saved."""
     with _reading(path) as folder, blaming(folder / EDGES):
         if not (folder / EDGES).is_file():
             return None
@@ -111,33 +96,33 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
 def _reading(path: str | os.PathLike) -> Iterator[Path]:
     with reading_folder(Path(path)) as folder:
         if folder.is_file():
-            raise NotADirectoryError(f"{path} is a file; `timelike fit` makes model folders")
+            raise NotADirectoryError(f"{path} is a file; pass a model folder, which `timelike fit` writes")
         if not folder.is_dir():
-            raise FileNotFoundError(f"{path}: there is no such model folder")
+            raise FileNotFoundError(f"{path}: there is no such model folder; check the path")
         for file in (folder / name for name in (*FILES, EDGES, REPLAY)):
             if file.is_symlink():
-                raise ValueError(f"{file} is a link to elsewhere; a model folder holds its files itself")
+                raise ValueError(f"{file} is a link to elsewhere; a model folder must hold the file itself")
         yield folder
 
 
 def head_of(path: str | os.PathLike) -> Path:
-    """The file in a model folder that says what it is."""
+    """The path of a folder's `model.json`."""
     with _reading(path) as folder:
         return folder / MODEL
 
 
 def check_free(path: Path, where: str = "path") -> None:
-    """Refuse to write over anything but a model, or nothing."""
+    """Raise an error unless `path` is free, or holds a model to replace."""
     output_path(where, path)
     if not path.exists():
         return
     if not path.is_dir():
-        raise FileExistsError(f"{path} is a file; name a folder for the model")
-    found = sorted(entry.name for entry in path.iterdir())
-    strange = [name for name in found if name not in (*FILES, EDGES, REPLAY)]
-    if strange or (found and MODEL not in found):
+        raise FileExistsError(f"{path} is a file; choose a folder for the model")
+    content = sorted(entry.name for entry in path.iterdir())
+    foreign = [name for name in content if name not in (*FILES, EDGES, REPLAY)]
+    if foreign or (content and MODEL not in content):
         raise FileExistsError(
-            f"{path} is a folder but no model (it holds {show(strange or found)}); name another"
+            f"{path} is a folder but not a model (it holds {show(foreign or content)}); choose another"
         )
 
 
@@ -179,7 +164,7 @@ def _put_table(file: Path, table: polars.DataFrame) -> None:
 
 
 def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
-    """Names as a column of their own kind; of mixed kinds as text, with a column that tells which."""
+    """Names as a column of their type; mixed types as text, with a column of type names."""
     import polars as pl
 
     if names is None:
@@ -196,7 +181,7 @@ def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
 
 @contextmanager
 def blaming(file: Path) -> Iterator[None]:
-    """Errors inside are this file's, and say so in one line."""
+    """Turn errors inside into one-line errors about this file."""
     try:
         yield
     except KeyError as error:
@@ -206,26 +191,21 @@ def blaming(file: Path) -> Iterator[None]:
 
 
 def _read_head(file: Path) -> dict[str, Any]:
-    with blaming(file):
-        try:
-            head = json.loads(read_text(file))
-        except (RecursionError, ValueError) as error:
-            raise ValueError(f"not readable as JSON ({error})") from None
-        if not isinstance(head, dict) or head.get("format") != FORMAT:
-            raise ValueError(f'not the head of a model: "format" must be "{FORMAT}"')
-        schema = head["schema"]
-        if not isinstance(schema, int) or schema < 1:
-            raise ValueError(f'"schema" is {show(schema)}; it must be a whole number ≥ 1')
-        if schema > SCHEMA:
-            writer = show(head.get("timelike"))
-            raise ValueError(
-                f"written with schema {schema} by timelike {writer}; this is timelike {__version__}, which "
-                f"reads up to {SCHEMA}: upgrade it"
-            )
+    try:
+        head = json.loads(read_text(file))
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"not readable as JSON ({error})") from None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise ValueError(f'not a model: "format" must be "{FORMAT}"')
+    if whole_number('"schema"', head["schema"], 1) > SCHEMA:
+        raise ValueError(
+            f"written with schema {head['schema']} by timelike {show(head.get('timelike'))}; timelike "
+            f"{__version__} reads schemas up to {SCHEMA}: upgrade it"
+        )
     return head
 
 
-#: Kinds of negatives in models that were saved before they had one vocabulary.
+#: Old → new kinds of negatives: models saved before there was one vocabulary have the old ones.
 RENAMED = {
     "target": "same_source",
     "source": "same_target",
@@ -240,20 +220,19 @@ RENAMED = {
 
 
 def renamed(value: Any, kinds: bool = False) -> Any:
-    """Information of a saved model, with older names of kinds of negatives brought up to date."""
+    """The info of a saved model with the new kinds of negatives; `kinds`: `value` names or holds kinds."""
     if not isinstance(value, dict):
         return RENAMED.get(value, value) if kinds and isinstance(value, str) else value
+    names = {"protocol": "valid_negatives"} | (RENAMED if kinds else {})
     return {
-        "valid_negatives" if name == "protocol" else RENAMED.get(name, name) if kinds else name: renamed(
-            inner, name in ("negatives", "weights", "Negatives", "protocol")
-        )
+        names.get(name, name): renamed(inner, name in ("negatives", "weights", "Negatives", "protocol"))
         for name, inner in value.items()
     }
 
 
 def _info(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f'"info" is {show(value)}; it must hold what is known of the training')
+        raise ValueError(f'"info" is {show(value)}; it must be a record of the training')
     for name in ("geometry", "reason", "calibration", "selected_by", "valid_negatives"):
         if not isinstance(value.get(name, ""), str):
             raise ValueError(f'"info": {name} is {show(value[name])}; it must be text')
@@ -263,7 +242,7 @@ def _info(value: Any) -> dict[str, Any]:
 
 def _calibration(value: Any) -> Calibration:
     names = [f.name for f in dataclasses.fields(Calibration)]
-    needed = names[:-1]  # older models have no knee
+    needed = names[:-1]  # the oldest models have no knee
     if not isinstance(value, dict) or not set(needed) <= set(value) <= set(names):
         raise ValueError(f'"calibration" is {show(value)}; it must be null, or hold {", ".join(needed)}')
     for name in value:
@@ -272,7 +251,7 @@ def _calibration(value: Any) -> Calibration:
     return Calibration(**value)
 
 
-def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | None, dict[str, np.ndarray]]:
+def _read_points(file: Path, model: Model) -> dict[str, Any]:
     with blaming(file):
         try:
             tensors, _ = load_tensors(file)
@@ -283,35 +262,38 @@ def _read_points(file: Path, model: Model) -> tuple[np.ndarray, np.ndarray | Non
         others = tensors.pop("others", None)
         if others is not None:
             if others.shape[1:] != points.shape or not len(others) or others.dtype != points.dtype:
-                raise ValueError(f"others has shape {others.shape}; it must hold tables like points")
+                raise ValueError(
+                    f"others has shape {others.shape}; it must hold tables of the shape {points.shape}"
+                )
             model.manifold.check_points(others.reshape(-1, points.shape[1]), "others")
         for name, x in tensors.items():
             if x.ndim != 1:
-                raise ValueError(f"{name} has shape {x.shape}; it must have one number for each epoch")
-    return points, others, {name.removeprefix("history."): x for name, x in tensors.items()}
+                raise ValueError(f"{name} has shape {x.shape}; it must have one number per epoch")
+    history = {name.removeprefix("history."): x for name, x in tensors.items()}
+    return {"points": points, "others": others, "history": history}
 
 
 def _read_names(file: Path, nodes: int) -> Sequence[Hashable] | None:
     with blaming(file):
         table = read_table(file)
         if "id" not in table.columns:
-            raise ValueError(f"there is no column id, only {', '.join(table.columns)}")
+            raise ValueError(f"there is no column id, only {', '.join(table.columns)}; add the node numbers")
         if table.height != nodes:
             raise ValueError(f"{table.height} nodes, but {POINTS} has {nodes} points")
         if not np.array_equal(table["id"].to_numpy(), np.arange(nodes)):
-            raise ValueError("the ids are not 0, 1, 2, … in this order")
+            raise ValueError("id is not 0, 1, 2, … in this order; sort the rows by id")
         if "name" not in table.columns:
             return None
         column = table["name"]
         names = tuple(_of_kinds(column, table["kind"])) if "kind" in table.columns else names_from(column)
-        different = len(set(names)) if isinstance(names, tuple) else column.n_unique()
-        if different != nodes or column.null_count():
-            raise ValueError("some names are missing or occur twice; every node needs its own name")
+        distinct = len(set(names)) if isinstance(names, tuple) else column.n_unique()
+        if distinct != nodes or column.null_count():
+            raise ValueError("name has missing or repeated values; every node needs its own name")
     return names
 
 
 def _of_kinds(names: Iterable[str], kinds: Iterable[str]) -> Iterable[Hashable]:
     for name, kind in zip(names, kinds, strict=True):
         if kind not in NAME_KINDS:
-            raise ValueError(f"the name {name!r} is of kind {kind!r}; known are {', '.join(NAME_KINDS)}")
+            raise ValueError(f"kind of {name!r} is {kind!r}; it must be one of {', '.join(NAME_KINDS)}")
         yield NAME_KINDS[kind](name)

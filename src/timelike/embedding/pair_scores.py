@@ -1,7 +1,7 @@
-"""By what pairs are ranked: the likelihood that was trained, or the light cone alone.
+"""The scores that rank pairs: the trained likelihood, or the light cone alone.
 
-A likelihood that fades with time is good to train with, since it keeps neighbours near each other, but the
-far future is no less true for it. So points may be ranked by another score where validation pairs prefer it.
+A likelihood that fades with time trains well, because it keeps neighbours close, but edges into the far
+future are no less real. Points may be ranked by another score if validation pairs prefer it.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from timelike.manifolds.flat import Flat
 
 #: The score that every model has.
 LIKELIHOOD = "likelihood"
-#: How soft the tip of the cone is, in units of the points. For the first it ranks by Δt/|Δx|.
+#: How soft the tip of the cone is, in units of the points. The first ranks by Δt/|Δx|.
 SOFTNESS = (1e-6, 0.03, 0.1, 0.3, 1.0)
-#: What a score is chosen by, on validation pairs.
+#: The metrics, on validation pairs, that can choose a score.
 CHOSEN_BY = ("average_precision", "f1")
 
 
 def scores_of(model: Model) -> dict[str, Model]:
-    """Every way to rank pairs with the points of this model: name → the model whose log F ranks them.
+    """Every score that ranks pairs of this model's points: name → the model whose log F is the score.
 
-    "likelihood" is the model itself. In a flat spacetime with one time that is no circle there is also
-    "cone s" for every s in `SOFTNESS`: F = σ((Δt − ρ)/(s + |Δt| + ρ)), `Cone` with τ₁ = s, β = 1 and α = 0.
+    "likelihood" is the model itself. A flat spacetime with one time dimension that is not a circle also has
+    "cone s" for every s in `SOFTNESS`: F = σ((Δt − ρ)/(s + |Δt| + ρ)), a `Cone` with τ₁ = s, β = 1, α = 0.
     """
-    found = {LIKELIHOOD: model}
+    scores = {LIKELIHOOD: model}
     space = model.manifold
     if isinstance(space, Flat) and space.times == 1 and space.dim > 1:
         for soft in SOFTNESS:
-            found[f"cone {soft:g}"] = Model(space, Cone(tau1=soft, beta=1.0, alpha=0.0))
-    return found
+            scores[f"cone {soft:g}"] = Model(space, Cone(tau1=soft, beta=1.0, alpha=0.0))
+    return scores
 
 
 def ranker(model: Model, score: str, members: int = 1, knee: float = KNEES[0]) -> Ranker:
-    """The model that ranks by this score; of several members by the mean of their log-odds."""
+    """The model that ranks by this score; for several members, by the mean of their log-odds."""
     known = scores_of(model)
     if score not in known:
         raise ValueError(f"score is {show(score)}; this model has {', '.join(known)}")
@@ -48,13 +48,9 @@ def ranker(model: Model, score: str, members: int = 1, knee: float = KNEES[0]) -
 
 
 def choose_score(
-    model: Model,
-    points: np.ndarray,
-    valid: LabelledPairs,
-    by: str = "average_precision",
-    members: int = 1,
-) -> tuple[str, dict[str, float]]:
-    """The score that tells these pairs apart best (the likelihood if none is better), and all that were."""
+    model: Model, points: np.ndarray, valid: LabelledPairs, by: str = "average_precision", members: int = 1
+) -> str:
+    """The score that separates these pairs best; the likelihood if no other is better."""
     one_of("by", by, CHOSEN_BY)
     s, t, labels = (np.asarray(x) for x in valid)
     reached = {}
@@ -64,7 +60,4 @@ def choose_score(
             reached[name] = metrics.f1(scores, labels, metrics.best_f1_threshold(scores, labels))
         else:
             reached[name] = metrics.average_precision(scores, labels)
-    return max(reached, key=lambda name: reached[name]), reached
-
-
-__all__ = ["LIKELIHOOD", "choose_score", "ranker", "scores_of"]
+    return max(reached, key=lambda name: reached[name])

@@ -1,25 +1,52 @@
-"""The likeliest edges of an embedding and the nearest nodes, by name: what `predict` ranks by number."""
+"""The likeliest edges of an embedding and the nearest nodes, by name; `exact_ranking` works by number."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
 from timelike.embedding import exact_ranking
-from timelike.embedding.predictions import Neighbour, Prediction, Predictions, UncertainPrediction
 from timelike.graphs.digraph import DiGraph, node_numbers
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
 
 
+class Prediction(NamedTuple):
+    """An edge and its probability."""
+
+    source: Hashable
+    target: Hashable
+    probability: float
+
+
+class UncertainPrediction(NamedTuple):
+    """An edge, its probability, and the spread of that probability over the ensemble members."""
+
+    source: Hashable
+    target: Hashable
+    probability: float
+    spread: float
+
+
+#: A ranking; its rows have a spread if the model is an ensemble.
+Predictions: TypeAlias = list[Prediction] | list[UncertainPrediction]
+
+
+class Neighbour(NamedTuple):
+    """A node and its distance."""
+
+    node: Hashable
+    distance: float
+
+
 def of_node(
     embedding: Embedding, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
 ) -> Predictions:
-    """The k likeliest edges out of a node, or into it; not those of `exclude`."""
+    """The k likeliest edges out of a node, or into it if `incoming`, except those of `exclude`."""
     number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
     known, without = _known(embedding, exclude), np.array([number])
     if known is not None:
@@ -41,19 +68,20 @@ def of_all(
     sources: Iterable[Hashable] | None,
     targets: Iterable[Hashable] | None,
 ) -> Predictions:
-    """The k likeliest edges between any nodes, or between those given; not those of `exclude`."""
+    """The k likeliest edges from `sources` to `targets` (None: any nodes), except those of `exclude`."""
     k = whole_number("k", k, 1)
-    ends = [None if given is None else _numbers(embedding, list(given)) for given in (sources, targets)]
+    ends = [None if nodes is None else _numbers(embedding, list(nodes)) for nodes in (sources, targets)]
     known = _known(embedding, exclude)
     for incoming, end in enumerate(ends):
         if end is None and len(strangers := embedding.strangers(known, bool(incoming))):
             ends[incoming] = np.delete(np.arange(len(embedding.points)), strangers)
-    found = exact_ranking.best_pairs(embedding.ranker, embedding.columns, k, known, *ends)
-    return _predictions(embedding, *found)
+    return _predictions(
+        embedding, *exact_ranking.best_pairs(embedding.ranker, embedding.columns, k, known, *ends)
+    )
 
 
 def nearest(embedding: Embedding, node: Hashable, k: int) -> list[Neighbour]:
-    """The k nodes nearest to a node, in the first member."""
+    """The k nodes nearest to a node, in the first ensemble member."""
     number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
     columns = embedding.columns if embedding.members == 1 else embedding.columns[: embedding.points.shape[1]]
     squares = np.asarray(exact_ranking.squared_distances(embedding.model.manifold, columns, number))
@@ -69,7 +97,7 @@ def _known(embedding: Embedding, exclude: DiGraph | None) -> DiGraph | None:
     """The graph of known edges, in the embedding's node numbers."""
     if exclude is None:
         return None
-    instance("exclude", exclude, DiGraph, "the graph whose edges are known")
+    instance("exclude", exclude, DiGraph, "the graph of known edges")
     return exact_ranking.aligned(exclude, len(embedding.points), embedding.names, "exclude")
 
 
@@ -80,6 +108,6 @@ def _predictions(
     if embedding.members == 1:
         probabilities = np.exp(embedding.calibrate(scores)).tolist()
         return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
-    numbers = (embedding.log_prob_by_number(sources, targets), embedding.spread_by_number(sources, targets))
-    listed = np.exp(numbers[0]).tolist(), numbers[1].tolist()
-    return [UncertainPrediction(*row) for row in zip(*names, *listed, strict=True)]
+    probabilities = np.exp(embedding.log_prob_by_number(sources, targets)).tolist()
+    spreads = embedding.spread_by_number(sources, targets).tolist()
+    return [UncertainPrediction(*row) for row in zip(*names, probabilities, spreads, strict=True)]

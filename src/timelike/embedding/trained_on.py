@@ -1,9 +1,9 @@
-"""What a model was trained on, kept with it: predictions leave these edges out, evaluations draw around them.
+"""The training data that is kept with a model, for predictions and evaluations that exclude known edges.
 
-In a model folder it is `edges.parquet`, a row per pair: `source` and `target` by number, and `part`:
-"train" (an edge learned from), "valid" (a validation edge, which may have been learned from afterwards and is
-then there as "train" too) or "valid-non-edge". If the edges have weights or times, they are columns `weight`
-and `time`, empty for the other parts.
+In a model folder it is `edges.parquet`, with one row per pair: `source` and `target` by number, and `part`:
+"train" (a training edge), "valid" (a validation edge; after a refit it occurs as "train" too) or
+"valid-non-edge". Weights and times of the training edges are in the columns `weight` and `time`, which are
+empty for the other parts.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ PARTS = ("train", "valid", "valid-non-edge")
 
 
 class TrainedOn:
-    """The graph whose edges were learned, and the validation pairs, if there were any."""
+    """The training graph, and the validation pairs if there were any."""
 
     def __init__(self, graph: DiGraph, valid: LabelledPairs | None = None):
         self.graph, self.valid = graph, valid
 
     @cached_property
     def known(self) -> DiGraph:
-        """All edges that are known: those of training and of validation, without weights."""
+        """All known edges, of training and validation, without weights."""
         return self.graph.with_edges(self._parts()[1])
 
     @cached_property
     def before(self) -> DiGraph:
-        """The edges of training that are none of validation, without weights.
+        """The training edges that are not validation edges, without weights.
 
-        Of a model that was trained again with its validation edges: what it knew when these chose it.
+        For a refitted model, these are the edges that it had seen when validation selected it.
         """
         edges = self.graph.pairs
         if self.valid is not None:
@@ -49,7 +49,7 @@ class TrainedOn:
         return DiGraph.from_arrays(edges[:, 0], edges[:, 1], self.graph.num_nodes, self.graph.names)
 
     def grown(self, rows: Sequence[tuple], nodes: int, names: Any) -> TrainedOn:
-        """The same with more edges, pairs of names or triples with a weight, in a graph of so many nodes."""
+        """Add edges, pairs of names or triples with a weight, in a graph of `nodes` nodes."""
         new = [node_numbers([row[end] for row in rows], nodes, names, "edges") for end in (0, 1)]
         weights = None
         if self.graph.weights is not None or any(len(row) > 2 for row in rows):
@@ -64,7 +64,7 @@ class TrainedOn:
         return [train, self.valid.positives, self.valid.negatives]
 
     def to_frame(self) -> polars.DataFrame:
-        """The table that goes to disk."""
+        """The table that is saved."""
         import polars as pl
 
         parts = self._parts()
@@ -73,19 +73,19 @@ class TrainedOn:
         columns = {"source": pairs[:, 0], "target": pairs[:, 1]}
         table = pl.DataFrame({**columns, "part": pl.Series(names.tolist(), dtype=pl.Enum(PARTS))})
         more = {"weight": self.graph.weights, "time": self.graph.times}
-        known = [pl.Series(name, values) for name, values in more.items() if values is not None]
-        return table.with_columns(column.extend_constant(None, len(pairs) - len(column)) for column in known)
+        extra = [pl.Series(name, values) for name, values in more.items() if values is not None]
+        return table.with_columns(column.extend_constant(None, len(pairs) - len(column)) for column in extra)
 
     @classmethod
     def from_frame(cls, table: polars.DataFrame, nodes: int, names: Any) -> TrainedOn:
-        """What `to_frame` made, for a model with so many nodes; checked."""
+        """Read and check a table from `to_frame`, for a model with `nodes` nodes."""
         columns = ("source", "target", "part")
         if tuple(x for x in table.columns if x not in ("weight", "time")) != columns:
             raise ValueError(f"the columns are {', '.join(table.columns)}; they must be {', '.join(columns)}")
         part = table["part"].cast(str)
         wrong = part.filter(~part.is_in(PARTS).fill_null(False))
         if len(wrong):
-            raise ValueError(f"there is a part {show(wrong[0])}; it must be one of {', '.join(PARTS)}")
+            raise ValueError(f"part is {show(wrong[0])}; it must be one of {', '.join(PARTS)}")
         ends = table.select("source", "target")
         train, valid, non_edges = (
             checked_pairs(ends.filter(part == name).to_numpy(), nodes, name) for name in PARTS

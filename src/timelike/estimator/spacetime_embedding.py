@@ -16,7 +16,7 @@ from timelike.core.manifold import Manifold
 from timelike.embedding import model_folder
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.exact_ranking import aligned
-from timelike.embedding.predictions import Neighbour, Predictions
+from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives

@@ -1,6 +1,7 @@
-"""How good are predictions: held-out edges, negative samples, metrics, heuristics and paired tests.
+"""Judge predictions: held-out edges, negative samples, metrics, heuristic baselines and paired tests.
 
-Nothing here trains. Anything with `log_prob(sources, targets)` or `score(sources, targets)` can be evaluated.
+Nothing here trains a model. Any object with `log_prob(sources, targets)` or `score(sources, targets)` can be
+evaluated.
 May import: _util, core, graphs.
 """
 

@@ -1,6 +1,6 @@
-"""Cheap baselines: what a score is worth is what it adds to these.
+"""Heuristic baselines: a model is worth what it adds to these.
 
-They see the training graph only, and go through the same `evaluate` as a model.
+They see the training graph only. `evaluate` scores them like any model.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-#: Entries of sparse rows held at once.
+#: Sparse matrix entries held in memory at once.
 ENTRIES = 1 << 23
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DegreeProduct:
-    """(out-degree(s) + 1) · (in-degree(t) + 1): hubs are linked to hubs.
+    """(out-degree(s) + 1) · (in-degree(t) + 1): hubs link to hubs.
 
-    Without the 1 a node whose only edge is held out would count for nothing, whatever the other end:
-    a baseline that is easy to beat.
+    Without the 1, a node whose only edge is held out would always score 0, and the baseline would be easy to
+    beat.
     """
 
     graph: DiGraph
@@ -51,10 +51,10 @@ class DegreeProduct:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Katz:
-    """Σₗ βˡ (Aˡ)ₛₜ, the number of paths s → … → t of each length l, for l in `lengths`.
+    """Σₗ βˡ (Aˡ)ₛₜ over l in `lengths`; (Aˡ)ₛₜ counts the paths s → … → t of length l.
 
-    Truncated, so that it is sparse and finite for any β. (Aˡ)ₛₜ is taken as row s of A^⌈l/2⌉ times
-    column t of A^⌊l/2⌋, for the listed pairs only.
+    The sum is truncated, so it is sparse and finite for any β. (Aˡ)ₛₜ is row s of A^⌈l/2⌉ times column t of
+    A^⌊l/2⌋, computed for the given pairs only.
     """
 
     graph: DiGraph
@@ -71,18 +71,18 @@ class Katz:
         s, t = _ends(self.graph, sources, targets)
         out = self.graph.adjacency()
         back = out.T.tocsr()
-        found = np.zeros(len(s))
+        scores = np.zeros(len(s))
         for pairs in self._blocks(out, back, s, t):
             forward, backward = _powers(out, s[pairs]), _powers(back, t[pairs])
             left, right = next(forward), next(backward)
             for length in range(1, max(self.lengths) + 1):
                 left, right = (next(forward), right) if length % 2 else (left, next(backward))
                 if length in self.lengths:
-                    found[pairs] += self.beta**length * left.multiply(right).sum(axis=1)
-        return found
+                    scores[pairs] += self.beta**length * left.multiply(right).sum(axis=1)
+        return scores
 
     def _blocks(self, out: csr_array, back: csr_array, s: np.ndarray, t: np.ndarray) -> Iterator[slice]:
-        """Slices of the pairs whose rows have at most about `ENTRIES` entries, one pair at least."""
+        """Slices of one or more pairs whose rows have at most about `ENTRIES` entries."""
         paths = np.ones((2, self.graph.num_nodes))
         for step in range(max(self.lengths)):
             matrix = (out, back)[step % 2]
@@ -98,7 +98,7 @@ def _ends(graph: DiGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.nd
 
 
 def _powers(matrix: csr_array, rows: np.ndarray) -> Iterator[csr_array]:
-    """These rows of M⁰, M¹, M², …"""
+    """Yield the given rows of M⁰, M¹, M², …"""
     from scipy.sparse import csr_array
 
     ones, starts = np.ones(len(rows)), np.arange(len(rows) + 1)
@@ -109,5 +109,5 @@ def _powers(matrix: csr_array, rows: np.ndarray) -> Iterator[csr_array]:
 
 
 def common_neighbours(graph: DiGraph) -> Katz:
-    """The number of nodes z with s → z → t: common neighbours along the arrows."""
+    """The number of nodes z with s → z → t: common neighbours along edge directions."""
     return Katz(graph, beta=1.0, lengths=(2,))

@@ -1,4 +1,4 @@
-"""Pairs of nodes with the truth about them: the positives and negatives of an evaluation."""
+"""Pairs of nodes labelled as edges or non-edges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from timelike.graphs.digraph import checked_pairs
 
 
 class LabelledPairs(NamedTuple):
-    """Pairs of nodes with the truth about them: the positives and negatives of an evaluation."""
+    """Pairs of nodes with labels: the positives (edges) and negatives (non-edges) of an evaluation."""
 
     sources: Int[Array, "pairs"]
     targets: Int[Array, "pairs"]
@@ -21,10 +21,10 @@ class LabelledPairs(NamedTuple):
 
     @classmethod
     def build(cls, positives: np.ndarray, negatives: np.ndarray) -> LabelledPairs:
-        """From an (n, 2) array of edges and an (m, 2) array of non-edges."""
-        known = checked_pairs(positives, None, "positives")
-        both = np.concatenate([known, checked_pairs(negatives, None, "negatives")])
-        labels = np.arange(len(both)) < len(known)
+        """Label an (n, 2) array of edges and an (m, 2) array of non-edges."""
+        edges = checked_pairs(positives, None, "positives")
+        both = np.concatenate([edges, checked_pairs(negatives, None, "negatives")])
+        labels = np.arange(len(both)) < len(edges)
         return cls(jnp.asarray(both[:, 0]), jnp.asarray(both[:, 1]), jnp.asarray(labels))
 
     @property
@@ -39,7 +39,7 @@ class LabelledPairs(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A few letters that other pairs do not have."""
+        """A short hash that identifies these pairs."""
         pairs = np.concatenate([self.positives, self.negatives]).astype(np.int32)
         return hashlib.sha256(np.append(len(self.positives), pairs).tobytes()).hexdigest()[:16]
 

@@ -1,8 +1,8 @@
-"""Scores of link prediction on the host, in double precision, with ties counted as ties.
+"""Link prediction metrics on the host, in double precision, with exact handling of ties.
 
-Scores are any numbers that are higher for likelier edges; `nll`, `brier` and `calibration_curve`
-need log-probabilities. Definitions are those of scikit-learn and of the Open Graph Benchmark.
-Inside compiled epochs use `timelike.evaluation.average_precision_on_device`.
+Scores may be any numbers that are higher for likelier edges; `nll`, `brier` and `calibration_curve` need
+log-probabilities. The definitions follow scikit-learn and the Open Graph Benchmark. Compiled epochs use
+`timelike.engine.device_scoring.average_precision_on_device` instead.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from timelike._util.checks import one_of, whole_number
 
 TIES = ("realistic", "optimistic", "pessimistic")
 
-#: log(1 − p) is taken at p ≤ 1 − `LEAST_DOUBT`: the largest float32 below 1, so a model in single
-#: precision that is wrong with certainty costs log(2²⁴) ≈ 16.6, not infinity.
+#: `nll` limits p to 1 − `LEAST_DOUBT`, the largest float32 below 1, so that a certain mistake in single
+#: precision costs log(2²⁴) ≈ 16.6, not infinity.
 LEAST_DOUBT = 2.0**-24
 
-#: Relative error of a log-probability in single precision: some 16 roundings.
+#: Relative error of a log-probability in single precision: about 16 roundings.
 ROUNDING = 2e-6
 
 
 class Curve(NamedTuple):
-    """How many positives and negatives are at or above each distinct score, from the highest."""
+    """The number of positives and of negatives at or above each distinct score, highest score first."""
 
     thresholds: np.ndarray
     positives: np.ndarray
@@ -32,15 +32,15 @@ class Curve(NamedTuple):
 
     @classmethod
     def of(cls, scores: np.ndarray, labels: np.ndarray) -> Curve:
-        """Count; there must be a positive and a negative, and no score may be missing."""
+        """Count. Needs at least one positive and one negative, and no NaN among the scores."""
         scores, labels = np.asarray(scores), np.asarray(labels, bool)
         if scores.shape != labels.shape or scores.ndim != 1:
             raise ValueError(
-                f"scores has shape {scores.shape} and labels {labels.shape}; both flat and equal"
+                f"scores has shape {scores.shape} and labels {labels.shape}; both must be flat and equal"
             )
         if labels.all() or not labels.any():
-            raise ValueError(f"{labels.sum()} of {labels.size} pairs are positive; both kinds are needed")
-        _no_gaps(scores)
+            raise ValueError(f"{labels.sum()} of {labels.size} pairs are positive; pass both labels")
+        _check_no_nan(scores)
         order = np.argsort(-scores, kind="stable")
         ranked, hits = scores[order], np.cumsum(labels[order])
         last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
@@ -55,7 +55,7 @@ def average_precision(scores: np.ndarray, labels: np.ndarray) -> float:
 
 
 def roc_auc(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The chance that a positive is scored above a negative; a tie counts ½."""
+    """The probability that a positive scores above a negative; a tie counts ½."""
     _, positives, negatives = Curve.of(scores, labels)
     below_and_half = negatives[-1] - negatives + 0.5 * np.diff(negatives, prepend=0)
     won = np.sum(np.diff(positives, prepend=0) * below_and_half)
@@ -65,29 +65,29 @@ def roc_auc(scores: np.ndarray, labels: np.ndarray) -> float:
 def precision_recall_curve(
     scores: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(precision, recall, thresholds) by rising threshold; the last point is (1, 0), without a threshold."""
+    """(precision, recall, thresholds) by increasing threshold; the last point, (1, 0), has no threshold."""
     thresholds, positives, negatives = (x[::-1] for x in Curve.of(scores, labels))
     precision = np.append(positives / (positives + negatives), 1.0)
     return precision, np.append(positives / positives[0], 0.0), thresholds
 
 
 def best_f1_threshold(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The threshold whose "score ≥ threshold" has the highest F1; of equally good ones the highest.
+    """The threshold at which predicting "score ≥ threshold" has the highest F1; of ties, the highest one.
 
-    Choose it on validation pairs, never on those that are reported.
+    Choose it on validation pairs, never on the pairs that you report.
     """
     thresholds, positives, negatives = Curve.of(scores, labels)
     return float(thresholds[np.argmax(positives / (positives + negatives + positives[-1]))])
 
 
 def f1(scores: np.ndarray, labels: np.ndarray, threshold: float) -> float:
-    """F1 = 2PR/(P + R) of predicting an edge where score ≥ threshold; 0 if nothing is predicted."""
+    """F1 = 2PR/(P + R) when an edge is predicted for score ≥ threshold; 0 if none is predicted."""
     predicted, labels = np.asarray(scores) >= threshold, np.asarray(labels, bool)
     return float(2 * np.sum(predicted & labels) / max(1, np.sum(predicted) + np.sum(labels)))
 
 
 def hits_at(k: int, positives: np.ndarray, negatives: np.ndarray) -> float:
-    """The share of positive scores above the k-th highest negative; 1 if there are fewer than k."""
+    """The share of positives that score above the k-th highest negative; 1 with fewer than k negatives."""
     whole_number("k", k, 1)
     if len(negatives) < k:
         return 1.0
@@ -95,13 +95,13 @@ def hits_at(k: int, positives: np.ndarray, negatives: np.ndarray) -> float:
 
 
 def ranks(positives: np.ndarray, negatives: np.ndarray, ties: str = "realistic") -> np.ndarray:
-    """The rank of each positive score, from 1, among the negatives: shared, (m,), or its own, (n, m).
+    """The rank, from 1, of each positive among the negatives: shared ones, (m,), or its own, (n, m).
 
-    Of negatives with the same score none counts as better ("optimistic"), all do ("pessimistic"),
-    or half of them ("realistic", as in the Open Graph Benchmark).
+    Of the negatives with an equal score, none ranks above the positive ("optimistic"), all do
+    ("pessimistic"), or half do ("realistic", as in the Open Graph Benchmark).
     """
-    _no_gaps(positives)
-    _no_gaps(negatives)
+    _check_no_nan(positives)
+    _check_no_nan(negatives)
     positives, negatives = np.asarray(positives), np.asarray(negatives)
     if negatives.ndim == 1:
         ranked = np.sort(negatives)
@@ -114,7 +114,7 @@ def ranks(positives: np.ndarray, negatives: np.ndarray, ties: str = "realistic")
 
 
 def resolve_ties(better: np.ndarray, equal: np.ndarray, ties: str) -> np.ndarray:
-    """Ranks, from 1, by how many others are better and how many equally good."""
+    """Ranks, from 1, given the numbers of better and of equal scores."""
     one_of("ties", ties, TIES)
     return 1 + better + {"optimistic": 0.0, "realistic": 0.5, "pessimistic": 1.0}[ties] * equal
 
@@ -125,7 +125,7 @@ def mean_reciprocal_rank(positives: np.ndarray, negatives: np.ndarray, ties: str
 
 
 def nll(log_probs: np.ndarray, labels: np.ndarray) -> float:
-    """The mean of −log p over the edges and −log(1 − p) over the non-edges."""
+    """The mean of −log p for edges and −log(1 − p) for non-edges."""
     log_p = np.asarray(log_probs, float)
     log_not = np.log(-np.expm1(np.minimum(log_p, np.log1p(-LEAST_DOUBT))))
     return float(-np.mean(np.where(labels, log_p, log_not)))
@@ -139,9 +139,9 @@ def brier(log_probs: np.ndarray, labels: np.ndarray) -> float:
 def calibration_curve(
     log_probs: np.ndarray, labels: np.ndarray, bins: int = 10
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(mean probability, share of edges, number of pairs) in each of `bins` parts of [0, 1] that has any.
+    """(mean probability, share of edges, number of pairs) of each non-empty one of `bins` bins in [0, 1].
 
-    The share refers to the ratio of edges to non-edges among these pairs, not in the graph.
+    The share depends on the ratio of edges to non-edges among these pairs, not in the graph.
     """
     whole_number("bins", bins, 1)
     p, truth = np.exp(np.asarray(log_probs, float)), np.asarray(labels, float)
@@ -154,17 +154,17 @@ def calibration_curve(
 
 
 def direction_accuracy(forward: np.ndarray, backward: np.ndarray) -> float:
-    """The share of edges scored above their reverses; a tie counts ½, so no sense of direction gives ½.
+    """The share of edges that score above their reverses; a tie counts ½, so a symmetric model gets ½.
 
-    Scores that differ by less than single precision rounds are tied: a symmetric model computes
-    both directions in another order, and would be scored by its rounding errors.
+    Scores that differ only by single-precision rounding are ties: a symmetric model may compute the two
+    directions in a different order, and would otherwise be judged by its rounding errors.
     """
     a, b = np.asarray(forward, float), np.asarray(backward, float)
     tied = np.isclose(a, b, rtol=ROUNDING, atol=0)
     return float(np.mean(np.where(tied, 0.5, a > b)))
 
 
-def _no_gaps(scores: np.ndarray) -> None:
-    gaps = np.argwhere(np.isnan(scores))
-    if len(gaps):
-        raise ValueError(f"score number {gaps[0].tolist()} is NaN ({len(gaps)} such); is the model trained?")
+def _check_no_nan(scores: np.ndarray) -> None:
+    missing = np.argwhere(np.isnan(scores))
+    if len(missing):
+        raise ValueError(f"score {missing[0].tolist()} is NaN ({len(missing)} in all); check the model")

@@ -1,4 +1,4 @@
-"""How well a model separates edges from non-edges: every score of an evaluation."""
+"""Evaluate how well a model separates edges from non-edges."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ BLOCK = 1 << 20
 
 
 class Scorer(Protocol):
-    """What can be evaluated: log-probabilities of edges, by node number.
+    """Anything that `evaluate` accepts: it returns log-probabilities of edges, by node number.
 
-    A baseline that ranks but knows no probabilities has `score` instead, with the same arguments.
+    A baseline that only ranks has `score` instead, with the same arguments.
     """
 
     def log_prob(self, sources: np.ndarray, targets: np.ndarray, /) -> np.ndarray:
-        """log-probability of each edge sources[i] → targets[i]."""
+        """The log-probability of each edge sources[i] → targets[i]."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
-    """Scores on one list of pairs. None: not defined here (a probability of a model that gives none)."""
+    """Metrics on a list of pairs; None where undefined, such as the NLL of a model without probabilities."""
 
     average_precision: float
     roc_auc: float
-    #: At `threshold`: an edge is predicted where the probability (a baseline's score) is at least that.
+    #: F1 when every pair whose probability (a baseline's score) is ≥ `threshold` counts as an edge.
     f1: float | None
     threshold: float | None
-    #: Where the threshold comes from.
+    #: How the threshold was chosen.
     threshold_from: str
-    #: Hits@k and the mean reciprocal rank (ties "realistic") of each positive among all the negatives.
+    #: Hits@k and the mean reciprocal rank ("realistic" ties) of the positives among all negatives.
     hits: dict[int, float]
     mrr: float
     nll: float | None
     brier: float | None
-    #: Over positives whose reverse is no known edge.
+    #: Over the positives whose reverse is not a known edge.
     direction_accuracy: float | None
     positives: int
     negatives: int
 
     def to_dict(self) -> dict[str, float | int | None]:
-        """Plain values under the names that the command line prints."""
-        found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        del found["threshold_from"]
-        hits = {f"hits@{k}": share for k, share in found.pop("hits").items()}
-        first = {name: found.pop(name) for name in ("average_precision", "roc_auc", "f1", "threshold")}
-        return {**first, **hits, **found}
+        """Plain values, with the names that the command line prints."""
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        del fields["threshold_from"]
+        hits = {f"hits@{k}": share for k, share in fields.pop("hits").items()}
+        first = {name: fields.pop(name) for name in ("average_precision", "roc_auc", "f1", "threshold")}
+        return {**first, **hits, **fields}
 
 
 def evaluate(
@@ -68,13 +68,13 @@ def evaluate(
     known: DiGraph | None = None,
     validated: Any = None,
 ) -> Evaluation:
-    """Score an `Embedding`, a baseline or any `Scorer` on the test pairs of a split, or on given pairs.
+    """Score an embedding, estimator, baseline or any `Scorer` on the test pairs of a split or on given pairs.
 
-    The threshold of F1 is the best one on the validation pairs: those of the split, or `valid`. A scorer that
-    has learned these since cannot tell: an embedding that was trained again remembers it, and of others
-    `validated` is the scorer before. Without validation pairs it is the probability ½ (for a baseline, which
-    has no probabilities: none). The direction of an edge is tested where its reverse is no edge of `known`
-    (of the split's graph). Of a fitted estimator the `embedding_` is evaluated.
+    The F1 threshold is the best one on the validation pairs: `valid`, by default those of the split. A scorer
+    that has since been trained on them cannot choose it. A refitted embedding remembers its threshold; for
+    any other scorer, pass the earlier one as `validated`. Without validation pairs the threshold is
+    probability ½; a baseline without probabilities then gets none. Direction accuracy counts the edges whose
+    reverse is not in `known`, by default the split's whole graph.
     """
     scorer = getattr(scorer, "embedding_", scorer)
     if not isinstance(pairs, LabelledPairs):
@@ -85,9 +85,7 @@ def evaluate(
         pairs = pairs.test
     labels = np.asarray(pairs.labels)
     if labels.all() or not labels.any():
-        raise ValueError(
-            f"pairs has {labels.sum()} positives of {labels.size}; an evaluation needs both kinds"
-        )
+        raise ValueError(f"pairs has {labels.sum()} positives of {labels.size}; pass positives and negatives")
     scores = score_pairs(scorer, pairs.sources, pairs.targets)
     likely = hasattr(scorer, "log_prob")
     threshold, threshold_from = best_threshold(scorer if validated is None else validated, valid)
@@ -109,30 +107,30 @@ def evaluate(
 
 
 def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:
-    """Scores of pairs by node number, in blocks: log-probabilities, or what a baseline ranks by."""
-    ways = ("log_prob_by_number", "log_prob", "score")  # the first is an embedding's, whose nodes have names
-    function = next((getattr(scorer, way) for way in ways if hasattr(scorer, way)), None)
+    """The scores of pairs by node number, in blocks: log-probabilities, or a baseline's scores."""
+    methods = ("log_prob_by_number", "log_prob", "score")  # an embedding's own `log_prob` takes names
+    function = next((getattr(scorer, name) for name in methods if hasattr(scorer, name)), None)
     if function is None:
-        raise TypeError(f"{show(scorer)} cannot be evaluated; it needs log_prob(sources, targets)")
+        raise TypeError(f"scorer is {show(scorer)}; it needs log_prob(sources, targets) or score")
     s, t = np.asarray(sources), np.asarray(targets)
     blocks = [function(s[i : i + BLOCK], t[i : i + BLOCK]) for i in range(0, len(s), BLOCK)]
     return np.concatenate([np.zeros(0), *map(np.asarray, blocks)])
 
 
 def same_nodes(scorer: Any, graph: DiGraph) -> None:
-    """An embedding of other nodes would be scored without complaint, and wrongly."""
+    """Raise an error if an embedding has other nodes than the graph: its scores would be silently wrong."""
     points = getattr(scorer, "points", None)
     if points is None:
         return
-    mine, theirs = (None if names is None else list(names) for names in (scorer.names, graph.names))
-    if len(points) != graph.num_nodes or mine != theirs:
+    embedded, known = (None if names is None else list(names) for names in (scorer.names, graph.names))
+    if len(points) != graph.num_nodes or embedded != known:
         raise ValueError(
-            f"the embedding of {len(points):,} nodes and {graph} have different nodes, or in another order"
+            f"the embedding's {len(points):,} nodes are not those of {graph} in this order; use its graph"
         )
 
 
 def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
-    """A threshold on the scores, and a word on where it comes from."""
+    """A threshold on the scores, and how it was chosen."""
     if (learned := learned_since(scorer, valid)) is not None:
         return learned["threshold"], "best F1 on validation pairs, before they were learned"
     if valid is not None and len(valid.labels):
@@ -144,25 +142,23 @@ def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | No
 
 
 def learned_since(scorer: Any, valid: LabelledPairs | None) -> dict[str, Any] | None:
-    """What an embedding that was trained again with its validation pairs remembers of the time before.
+    """The record that an embedding refitted on its validation pairs keeps of its state before the refit.
 
-    None for any other scorer, and where `valid` are other pairs than those.
+    None for any other scorer, and if `valid` are other pairs.
     """
-    found: dict[str, Any] | None = getattr(scorer, "info", {}).get("refit")
-    if found is None or valid is None or found["valid"] == valid.digest:
-        return found
-    return None
+    refit: dict[str, Any] | None = getattr(scorer, "info", {}).get("refit")
+    return None if refit is None or (valid is not None and refit["valid"] != valid.digest) else refit
 
 
 def _direction_accuracy(
     scorer: Any, pairs: LabelledPairs, forward: np.ndarray, known: DiGraph | None
 ) -> float | None:
-    """Over the positives that have a direction: no loops, and the reverse is no known edge."""
+    """Over the positives that have a direction: no loops, and the reverse is not a known edge."""
     labels = np.asarray(pairs.labels)
     s, t = np.asarray(pairs.sources)[labels], np.asarray(pairs.targets)[labels]
     one_way = (s != t) & ~DiGraph.from_arrays(s, t).has_edges(t, s)
     if known is not None:
-        ends = (checked_nodes(nodes, known.num_nodes, "known is too small: pairs") for nodes in (t, s))
+        ends = (checked_nodes(nodes, known.num_nodes, "known has too few nodes: pairs") for nodes in (t, s))
         one_way &= ~known.has_edges(*ends)
     if not one_way.any():
         return None

@@ -1,6 +1,6 @@
-"""Which edge goes into which part of a split: at random, by time, by node, or into folds.
+"""Assign every edge to a part of a split: at random, by time, by node, or in folds.
 
-Every function returns one number per edge, in the graph's order: `TRAIN`, `VALID` or `TEST`.
+Each function returns one number per edge, in the graph's order: `TRAIN`, `VALID` or `TEST`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ TRAIN, VALID, TEST = 0, 1, 2
 def by_chance(
     graph: DiGraph, shares: Mapping[str, float], rng: np.random.Generator, connected: bool, together: bool
 ) -> np.ndarray:
-    """Random edges; whole reciprocal pairs; none of a random spanning forest."""
+    """Hold out random edges.
+
+    `together` holds out reciprocal pairs whole; `connected` spares the edges of a random spanning forest.
+    """
     counts = {part: _count(share, graph.num_edges) for part, share in shares.items()}
     pairs = _unordered(graph) if connected or together else None
     groups = pairs if together and pairs is not None else np.arange(graph.num_edges)
     order = rng.permutation(int(groups.max(initial=-1)) + 1)
     if connected and pairs is not None:
-        kept = np.unique(groups[_spanning_forest(graph, pairs, rng)])
-        order = order[~np.isin(order, kept)]
+        spared = np.unique(groups[_spanning_forest(graph, pairs, rng)])
+        order = order[~np.isin(order, spared)]
     sizes = np.bincount(groups)[order]
     if sum(counts.values()) > sizes.sum():
-        where = " without cutting it apart" if connected else ""
+        where = " without disconnecting it" if connected else ""
         raise ValueError(
             f"valid and test ask for {sum(counts.values())} edges; {graph} can spare {sizes.sum()}{where}"
         )
@@ -35,7 +38,7 @@ def by_chance(
 
 
 def by_time(graph: DiGraph, shares: Mapping[str, float], times: np.ndarray) -> np.ndarray:
-    """The latest edges are the test, those before them the validation; equal times are not torn apart."""
+    """Test on the latest edges and validate on those before them; edges of equal time stay together."""
     m = graph.num_edges
     times = checked_times(times, m)
     order = np.argsort(times, kind="stable")
@@ -46,7 +49,7 @@ def by_time(graph: DiGraph, shares: Mapping[str, float], times: np.ndarray) -> n
         possible = changes[changes < cuts[-1]]
         if wanted and not len(possible):
             raise ValueError(
-                f"times has {len(changes) + 1} different value(s), too few to cut off the {part} edges"
+                f"times has {len(changes) + 1} distinct value(s), too few to separate the {part} edges"
             )
         nearest = possible[np.argmin(np.abs(possible - (cuts[-1] - wanted)))] if wanted else cuts[-1]
         cuts.append(int(nearest))
@@ -57,7 +60,7 @@ def by_time(graph: DiGraph, shares: Mapping[str, float], times: np.ndarray) -> n
 
 
 def by_nodes(graph: DiGraph, shares: Mapping[str, float], rng: np.random.Generator) -> np.ndarray:
-    """All edges of random nodes; an edge between a validation and a test node is a test edge."""
+    """Hold out all edges of random nodes; an edge between a validation and a test node is a test edge."""
     nodes = rng.permutation(np.union1d(graph.sources, graph.targets))
     counts = {part: _count(share, len(nodes)) for part, share in shares.items()}
     held = np.full(graph.num_nodes, TRAIN)
@@ -65,14 +68,14 @@ def by_nodes(graph: DiGraph, shares: Mapping[str, float], rng: np.random.Generat
     held[nodes[counts["test"] : counts["test"] + counts["valid"]]] = VALID
     parts = np.maximum(held[graph.sources], held[graph.targets])
     if counts["valid"] and not np.any(parts == VALID):
-        raise ValueError(f"{graph} is too small: every edge of a validation node is one of a test node")
+        raise ValueError(f"{graph} is too small: every edge of a validation node belongs to a test node")
     return parts
 
 
 def into_folds(
     graph: DiGraph, k: int, valid: float, rng: np.random.Generator, together: bool
 ) -> Iterator[np.ndarray]:
-    """For each fold in turn: its edges are the test, and a random share from the others the validation."""
+    """For each fold in turn, test on its edges and validate on a random share of the others."""
     groups = _unordered(graph) if together else np.arange(graph.num_edges)
     order = rng.permutation(int(groups.max(initial=-1)) + 1)
     sizes = np.bincount(groups)[order]
@@ -87,12 +90,12 @@ def into_folds(
 
 
 def _count(share: float, total: int) -> int:
-    """That share of a number, rounded; at least one if there is a share."""
+    """The share of a total, rounded; at least 1 unless the share is 0."""
     return max(1, round(share * total)) if share > 0 else 0
 
 
 def _deal(groups: np.ndarray, order: np.ndarray, sizes: np.ndarray, counts: Mapping[str, int]) -> np.ndarray:
-    """Groups in this order go to the test until it has enough edges, then to the validation."""
+    """Deal groups in this order to the test until it has enough edges, then to validation."""
     before = np.cumsum(sizes) - sizes
     test = before < counts["test"]
     before -= np.sum(sizes[test])
@@ -109,14 +112,14 @@ def _unordered(graph: DiGraph) -> np.ndarray:
 
 
 def _spanning_forest(graph: DiGraph, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Edges, one for each pair, that connect what the graph connects, directions aside; random among such."""
+    """The edges of a random spanning forest of the undirected graph, one per reciprocal pair."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     shuffled = rng.permutation(graph.num_edges)
     one_of = np.full(int(pairs.max(initial=-1)) + 1, -1)
     one_of[pairs[shuffled]] = shuffled
-    rank = 1.0 + rng.permutation(len(one_of))  # the weight tells which pair it was; 0 would be no edge
+    rank = 1.0 + rng.permutation(len(one_of))  # the weight identifies the pair; 0 would mean no edge
     shape = (graph.num_nodes, graph.num_nodes)
     links = coo_array((rank, (graph.sources[one_of], graph.targets[one_of])), shape)
     tree = minimum_spanning_tree(links.tocsr())

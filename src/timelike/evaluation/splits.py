@@ -1,10 +1,10 @@
-"""Hold out edges without leaks, and fix once what they are to be told from.
+"""Hold out edges without leaks, together with fixed negative samples.
 
-What each part may depend on:
+Each part may depend on:
 
 - training: the training edges only;
-- validation: the training and validation edges (its non-edges may, by chance, be test edges, as for
-  somebody who does not know the test);
+- validation: the training and validation edges (its negatives may by chance be test edges, as they would for
+  anyone who has not seen the test);
 - test: the whole graph.
 """
 
@@ -32,19 +32,17 @@ SCHEMA = 2
 #: The fields of a split that are pairs of nodes.
 PAIRS = ("valid_edges", "valid_negatives", "test_edges", "test_negatives", "listed")
 
-#: What makes a graph.
-READ = "timelike.read(file), or of pairs, a matrix, a frame"
+#: How to get a graph.
+READ = "timelike.read(…) of a file, pairs, a matrix or a data frame"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Split:
     """A training graph, and held-out edges with their negatives, as (n, 2) arrays.
 
-    `negatives` is the kind of negatives and `how` the way edges were held out. `listed` are the listed pairs
-    that
-    no evaluation uses: training may draw `Negatives(listed=…)` from them. Published splits that come as files
-    are
-    built with this constructor.
+    `negatives` is the kind of negatives, and `how` says how edges were held out. `listed` are the listed
+    pairs that no evaluation uses; training may draw `Negatives(listed=…)` from them. Build published splits
+    that come as files with this constructor.
     """
 
     train: DiGraph
@@ -66,17 +64,17 @@ class Split:
 
     @cached_property
     def valid(self) -> LabelledPairs:
-        """Validation edges and their non-edges, for `train(…, valid=…)`."""
+        """Validation edges and their negatives, for `train(…, valid=…)`."""
         return LabelledPairs.build(self.valid_edges, self.valid_negatives)
 
     @cached_property
     def test(self) -> LabelledPairs:
-        """Test edges and their non-edges, for `evaluate`."""
+        """Test edges and their negatives, for `evaluate`."""
         return LabelledPairs.build(self.test_edges, self.test_negatives)
 
     @cached_property
     def graph(self) -> DiGraph:
-        """All edges, held-out ones too, without weights."""
+        """All edges including the held-out ones, without weights."""
         return self.train.with_edges(np.concatenate([self.valid_edges, self.test_edges]))
 
     @property
@@ -92,10 +90,10 @@ class Split:
         }
 
     def bidirectional(self, ratio: int = 1) -> LabelledPairs:
-        """Which training edges also go back? Test edges that do, and reverses that are no edges.
+        """Pairs that test which training edges are reciprocal.
 
-        Positives are the test edges t → s with s → t in training; negatives are the reverses of
-        training edges that go one way only in the whole graph, up to `ratio` for each positive.
+        Positives are the test edges t → s with s → t in training. Negatives are the reverses of training
+        edges that are not reciprocal in the whole graph, up to `ratio` per positive.
         """
         whole_number("ratio", ratio, 1)
         positives = self.test_edges[self.train.has_edges(self.test_edges[:, 1], self.test_edges[:, 0])]
@@ -103,13 +101,15 @@ class Split:
         back = self.train.pairs[:, ::-1]
         back = back[~self.graph.has_edges(back[:, 0], back[:, 1])]
         if not len(positives) or not len(back):
-            raise ValueError(f"{self} has no test edge that reverses a training edge, or only such edges")
+            raise ValueError(
+                f"{self} needs test edges that reverse training edges, and edges without a reverse"
+            )
         count = min(len(back), ratio * len(positives))
         chosen = np.random.default_rng([self.seed, 3]).choice(len(back), count, replace=False)
         return LabelledPairs.build(positives, back[np.sort(chosen)])
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write everything to one file; its ending should be .safetensors."""
+        """Write the split to one file, which should end in .safetensors."""
         arrays = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         about = {name: arrays.pop(name) for name in ("negatives", "seed", "how")}
         graph = arrays.pop("train")
@@ -123,11 +123,11 @@ class Split:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Split:
-        """Read what `save` wrote."""
-        arrays, stored = read_tensors(Path(path), "split", "make it anew with split_edges and save it")
+        """Read a file that `save` wrote."""
+        arrays, stored = read_tensors(Path(path), "split", "create it again with split_edges and save it")
         about = stored.get("split")
         if not isinstance(about, dict) or about.pop("schema", None) != SCHEMA:
-            raise ValueError(f"{path} is not a split of this version of timelike; make it anew and save it")
+            raise ValueError(f"{path} is not a split of this version of timelike; create and save it again")
         try:
             names, num_nodes = about.pop("names"), about.pop("num_nodes")
             ends = arrays.pop("sources"), arrays.pop("targets")
@@ -137,7 +137,7 @@ class Split:
             train = DiGraph.from_arrays(*ends, num_nodes, names, arrays.pop("weights", None), times)
             return cls(**{"train": train, **arrays, **about})
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is not a whole split ({error}); make it anew and save it") from None
+            raise ValueError(f"{path} is an incomplete split ({error}); create and save it again") from None
 
     def __repr__(self) -> str:
         train, valid, test = self.train.num_edges, len(self.valid_edges), len(self.test_edges)
@@ -158,30 +158,29 @@ def split_edges(
     times: np.ndarray | None = None,
     by: str = "edges",
 ) -> Split:
-    """Hold out shares of the edges for validation and test, with `ratio` non-edges for each.
+    """Hold out shares of the edges for validation and test, with `ratio` negatives per held-out edge.
 
-    `negatives` is a kind in `timelike.evaluation.NEGATIVE_KINDS`; "listed" draws from the pairs `listed`, (n,
-    2).
-    A share > 0 is at least one edge. Which edges:
+    `negatives` is a kind in `timelike.evaluation.NEGATIVE_KINDS`; "listed" draws from `listed`, (n, 2) pairs.
+    A share > 0 is at least one edge. By default the held-out edges are random:
 
-    - `connected`: none whose loss would cut a weakly connected component of the graph apart;
-    - `together`: s → t and t → s are held out together, if at all (one edge more where that must be);
-    - `by="time"`: not random but the latest by the graph's times (`read(…, time="year")`), or by
-      `times`, one per edge in the graph's order (`in_edge_order`); edges of the same time stay
-      together, so the shares are met as nearly as they allow;
-    - `by="nodes"`: the shares are of nodes, and all edges of a held-out node leave training.
+    - `connected` holds out no edge whose loss would disconnect a weakly connected component;
+    - `together` holds out both or neither of s → t and t → s, if need be one edge more than the share;
+    - `by="time"` holds out the latest edges by the graph's times (`read(…, time="year")`) or by `times`, one
+      per edge in the graph's order (`in_edge_order`). Edges of equal time stay together, so the shares are
+      approximate;
+    - `by="nodes"` holds out shares of the nodes with all their edges.
     """
     instance("graph", graph, DiGraph, READ)
     shares = {"valid": share("valid", valid), "test": share("test", test)}
     whole_number("seed", seed)
     one_of("by", by, ("edges", "nodes", "time"))
     if by == "time" and times is None and graph.times is None:
-        raise ValueError(f'by is "time" but {graph} has no times; read(…, time="year") has, or give times')
+        raise ValueError(f'by is "time" but {graph} has no times; use read(…, time="year") or pass times')
     in_time = by == "time" or times is not None
     chosen = {'by="time"': in_time, 'by="nodes"': by == "nodes", "connected": connected}
     if sum(chosen.values()) > 1 or (together and not connected and any(chosen.values())):
-        asked = [name for name, on in {**chosen, "together": together}.items() if on]
-        raise ValueError(f"{' and '.join(asked)} exclude each other; only connected and together combine")
+        used = [name for name, on in {**chosen, "together": together}.items() if on]
+        raise ValueError(f"{' and '.join(used)} cannot be combined; only connected and together can")
     rng = np.random.default_rng([seed, 0])
     if in_time:
         when = graph.times if times is None else times
@@ -205,7 +204,7 @@ def folds(
     listed: np.ndarray | None = None,
     together: bool = False,
 ) -> Iterator[Split]:
-    """`k` splits whose test edges are disjoint and together all edges; `valid` of all edges validate."""
+    """`k` splits whose test edges partition the edges; in each, a share `valid` of all edges validates."""
     instance("graph", graph, DiGraph, READ)
     whole_number("k", k, 2, graph.num_edges)
     whole_number("seed", seed)
@@ -217,20 +216,22 @@ def folds(
 
 
 def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np.ndarray:
-    """Values of listed edges (by node number) in the order of the graph; of repeated edges the first.
+    """Reorder values of edges, listed by node number, to the graph's edge order.
 
-    Those of self-loops, which no graph has, are left out.
+    The first value of a repeated edge counts. Self-loops are dropped, as no graph has them.
     """
     s, t, array = np.asarray(sources), np.asarray(targets), np.asarray(values)
     if not s.shape == t.shape == array.shape:
-        raise ValueError(f"sources, targets and values have {s.size}, {t.size} and {array.size} entries")
+        raise ValueError(
+            f"sources, targets and values have {s.size}, {t.size} and {array.size} entries; make them equal"
+        )
     order = np.lexsort((t, s))
     order = order[s[order] != t[order]]
     first = np.append(True, (np.diff(s[order]) != 0) | (np.diff(t[order]) != 0))[: len(order)]
-    kept = order[first]
-    if not np.array_equal(s[kept], graph.sources) or not np.array_equal(t[kept], graph.targets):
-        raise ValueError(f"the {len(kept)} listed edges are not those of {graph}")
-    return array[kept]
+    unique = order[first]
+    if not np.array_equal(s[unique], graph.sources) or not np.array_equal(t[unique], graph.targets):
+        raise ValueError(f"the {len(unique)} listed edges are not the edges of {graph}; list each of them")
+    return array[unique]
 
 
 def _with_negatives(
@@ -242,11 +243,13 @@ def _with_negatives(
     key: list[int],
     how: str,
 ) -> Split:
-    """Draw the non-edges of a split: those of validation without a look at the test edges."""
+    """Draw the negatives of a split; those of validation do not depend on the test edges."""
     if (listed is not None) != (negatives == "listed"):
-        raise ValueError(f'listed pairs go with negatives="listed"; negatives is {show(negatives)}')
+        raise ValueError(
+            f'listed is {show(listed)} but negatives is {show(negatives)}; use listed with negatives="listed"'
+        )
     if not np.any(parts == TRAIN):
-        raise ValueError(f"the split of {graph} leaves no edge to train on; hold out less")
+        raise ValueError(f"the split of {graph} leaves no edge to train on; hold out fewer")
     edges = graph.pairs
     valid, test = edges[parts == VALID], edges[parts == TEST]
     left = None if listed is None else np.unique(check_listed(graph, listed), axis=0)
@@ -259,7 +262,7 @@ def _with_negatives(
 
 
 def _without(pairs: np.ndarray | None, taken: np.ndarray) -> np.ndarray | None:
-    """The unique, sorted pairs that are not among those taken."""
+    """The unique, sorted pairs without those taken."""
     if pairs is None or not len(taken):
         return pairs
     used = DiGraph.from_arrays(taken[:, 0], taken[:, 1], int(pairs.max()) + 1)

@@ -1,7 +1,7 @@
-"""Where an edge stands among all that its source could point to: full, filtered ranking in blocks.
+"""Full, filtered ranking: the rank of an edge among all possible targets of its source.
 
-Blocks of sources against blocks of targets, counted on the device: memory for `SCORES` numbers, or
-for one row of all nodes, never for all pairs.
+The device counts in blocks of sources and targets. Memory holds `SCORES` numbers or one row of all nodes,
+never all pairs.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from timelike.evaluation.metrics import resolve_ties
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.graphs.digraph import DiGraph, checked_pairs
 
-#: Scores held at once, and targets scored at once for each source.
+#: Scores held at once, and targets scored at once per source.
 SCORES, TARGETS = 1 << 23, 1 << 12
 
 
 def rank_targets(scorer: Any, edges: np.ndarray, known: DiGraph, ties: str = "realistic") -> np.ndarray:
     """The rank, from 1, of each edge s → t, (n, 2), among s → x for all nodes x.
 
-    Left out are s itself and the other edges of s in `known`: it is no mistake to rank an edge
-    high. Ties are resolved as in `metrics.ranks`; `scorer` is an `Embedding` or what `evaluate` takes.
+    The ranking leaves out s itself and the other edges of s in `known`, because ranking an edge high is no
+    mistake. Ties count as in `metrics.ranks`. `scorer` is anything that `evaluate` accepts.
     """
     same_nodes(scorer, known)
     pairs = checked_pairs(edges, known.num_nodes, "edges")
@@ -37,21 +37,21 @@ def rank_targets(scorer: Any, edges: np.ndarray, known: DiGraph, ties: str = "re
     better, equal = np.zeros((2, len(pairs)), np.int64)
     for i in range(0, len(sources), size):
         block = sources[i : i + size]
-        mine = order[starts[i] : ends[min(i + size, len(sources)) - 1]]
-        rows = np.searchsorted(block, pairs[mine, 0])
+        queries = order[starts[i] : ends[min(i + size, len(sources)) - 1]]
+        rows = np.searchsorted(block, pairs[queries, 0])
         scores = _score_rows(scorer, block, size, known.num_nodes)
         hidden = _hidden(known, block, scores.shape)
-        better[mine], equal[mine] = _count(scores, hidden, rows, pairs[mine, 1])
+        better[queries], equal[queries] = _count(scores, hidden, rows, pairs[queries, 1])
     return resolve_ties(better, equal, ties)
 
 
 def _score_rows(scorer: Any, sources: np.ndarray, size: int, num_nodes: int) -> Float[Array, "sources nodes"]:
-    """Scores of all targets of these sources, filled up to `size` rows so that one program does for all."""
+    """Scores of all targets of these sources, padded to `size` rows so that one program fits all blocks."""
     if hasattr(scorer, "points") and hasattr(scorer, "model"):
         return _all_targets(
             getattr(scorer, "ranker", scorer.model),
             jnp.asarray(getattr(scorer, "table", scorer.points)),
-            _filled(sources, size),
+            _padded(sources, size),
         )
     s, t = np.repeat(sources, num_nodes), np.tile(np.arange(num_nodes, dtype=np.int32), len(sources))
     return jnp.asarray(score_pairs(scorer, s, t).reshape(len(sources), num_nodes))
@@ -72,7 +72,7 @@ def _all_targets(
 
 
 def _hidden(known: DiGraph, sources: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Which targets of each source do not count: known edges, and the source itself."""
+    """The targets of each source that do not count: known edges, and the source itself."""
     hidden = np.zeros(shape, bool)
     for row, source in enumerate(sources):
         hidden[row, known.targets[known.row_starts[source] : known.row_starts[source + 1]]] = True
@@ -83,18 +83,18 @@ def _hidden(known: DiGraph, sources: np.ndarray, shape: tuple[int, ...]) -> np.n
 def _count(
     scores: Float[Array, "sources nodes"], hidden: np.ndarray, rows: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many targets that count are better than each (row, target), and how many are as good."""
+    """The numbers of visible targets that score above each (row, target), and of those that tie."""
     size = 1 << max(4, (len(rows) - 1).bit_length())
-    better, equal = _count_filled(scores, hidden, _filled(rows, size), _filled(targets, size))
+    better, equal = _count_padded(scores, hidden, _padded(rows, size), _padded(targets, size))
     return np.asarray(better)[: len(rows)], np.asarray(equal)[: len(rows)]
 
 
 @jax.jit
-def _count_filled(
+def _count_padded(
     scores: Float[Array, "sources nodes"], hidden: Bool[Array, "sources nodes"], rows: Array, targets: Array
 ) -> tuple[Int[Array, "queries"], Int[Array, "queries"]]:
     own = scores[rows, targets]
-    rivals = jnp.where(hidden, jnp.nan, scores)  # neither better than a number nor equal to it
+    rivals = jnp.where(hidden, jnp.nan, scores)  # NaN is neither above nor equal to any score
 
     def one_query(query: tuple[Array, Array]) -> tuple[Array, Array]:
         row, score = query
@@ -103,6 +103,6 @@ def _count_filled(
     return jax.lax.map(one_query, (rows, own))
 
 
-def _filled(numbers: np.ndarray, size: int) -> np.ndarray:
-    """The numbers, then the first one again and again."""
+def _padded(numbers: np.ndarray, size: int) -> np.ndarray:
+    """The numbers, padded to `size` with the first one."""
     return np.append(numbers, np.full(size - len(numbers), numbers[0])).astype(np.int32)
