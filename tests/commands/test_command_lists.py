@@ -7,38 +7,47 @@ import typing
 import pytest
 
 from timelike import plot
+from timelike._util import choices
 from timelike.baselines import MODELS
-from timelike.cli import datasets_command, evaluate_command, export_command, options, reading_options
-from timelike.cli import plot_command as plot_command
-from timelike.cli import reproduce_command as reproduce_command
+from timelike.cli import datasets_command, plot_command, reproduce_command
 from timelike.cli.main import COMMANDS, main
+from timelike.cli.table_output import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
 from timelike.estimator.settings import PRESETS
-from timelike.evaluation import negative_kinds
+from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 from timelike.reproduce.groups import GROUPS
 
+#: Every list of choices → the registry that it must agree with.
+REGISTRIES = {
+    "Spacetime": MANIFOLDS,
+    "Geometry": [*MANIFOLDS, *MODELS],
+    "LikelihoodName": LIKELIHOODS,
+    "Preset": PRESETS,
+    "Storage": STORAGES,
+    "NegativeKind": [kind for kind in NEGATIVE_KINDS if kind != "listed"],
+    "EdgeFormat": [format.name for format in READ_FORMATS],
+    "TableFormat": FORMS,
+    "ExportFormat": FORMATS,
+    "PictureKind": ["auto", *plot.KINDS],
+}
 
-@pytest.mark.parametrize(
-    ("choices", "known"),
-    [
-        (options.Spacetime, MANIFOLDS),
-        (options.Geometry, [*MANIFOLDS, *MODELS]),
-        (options.Likelihood, LIKELIHOODS),
-        (options.Preset, PRESETS),
-        (options.Storage, STORAGES),
-        (evaluate_command.Protocol, [name for name in negative_kinds.NEGATIVE_KINDS if name != "listed"]),
-        (plot_command.Kind, ["auto", *plot.KINDS]),
-        (export_command.Format, FORMATS),
-        (reading_options.Format, [one.name for one in READ_FORMATS]),
-        (reproduce_command.What, ["list", "all", *GROUPS]),
-    ],
-)
-def test_choices_are_complete(choices, known):
-    assert list(typing.get_args(choices)) == list(known)
+
+def test_every_list_of_choices_is_compared():
+    lists = {name for name, kind in vars(choices).items() if typing.get_origin(kind) is typing.Literal}
+    assert lists == set(REGISTRIES)
+
+
+@pytest.mark.parametrize(("name", "known"), REGISTRIES.items())
+def test_choices_are_complete(name, known):
+    assert list(typing.get_args(getattr(choices, name))) == list(known)
+
+
+def test_groups_of_the_paper():
+    assert list(typing.get_args(reproduce_command.What)) == ["list", "all", *GROUPS]
 
 
 def test_endings_of_pictures():
