@@ -45,8 +45,8 @@ def _mistake(name: str, options: list[Option], words: list[str]) -> str:
                 return f"{flag} is not an option of {name}{hint}"
             option = flags[flag]
             values = [value] if equals else _values(option, words)
-            if not values and option.kind is not bool:
-                return f"{flag} needs a value"
+            if bool(values) is (option.kind is bool):
+                return f"{flag} {'takes no' if values else 'needs a'} value"
         elif places:
             option, values = places.pop(0), [word]
             flag = option.flags[0]

@@ -198,23 +198,27 @@ class Fit:
         return EdgeShards(shards)
 
     def _print_plan(self, estimator: SpacetimeEmbedding) -> None:
-        """Print the plan; the files that --stream needs for it are temporary."""
+        """Print the plan, as JSON in the form that a saved model keeps; files for --stream are temporary."""
+        from timelike.embedding.plain_json import to_plain
+
         near = self.out.absolute().parent  # on the disk that the fit would write to
         with tempfile.TemporaryDirectory(dir=near) if self.stream else nullcontext("") as folder:
             graph = self._read(Path(folder, "shards"))
             plan = estimator.plan(graph, valid=self.read_valid(graph))
-        print_json(plan.to_dict()) if self.json else print(plan)
+        print_json(to_plain(plan.to_dict(), "plan")) if self.json else print(plan)
 
     def _train(self, estimator: SpacetimeEmbedding, graph: AnyGraph) -> None:
         """Plan and train, with checkpoints beside the model."""
         from timelike.training.checkpoint import Checkpointing
         from timelike.training.training_loop import InterruptedTraining
 
-        valid = self.read_valid(graph)
+        valid, settings = self.read_valid(graph), self._settings()
         if self.tune:
-            estimator.set_params(settings=self._tuned(graph, valid))
+            settings = self._tuned(graph, valid)
+            estimator.set_params(settings=settings)
         plan = estimator.plan(graph, valid=valid)
-        note_few_ends(plan)
+        if settings is None or settings.valid_negatives is None:
+            note_few_ends(plan)
         every = self.many.checkpoint_seconds
         estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors", None, every))
         try:

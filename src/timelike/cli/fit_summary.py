@@ -77,7 +77,7 @@ def note_few_ends(plan: FitPlan) -> None:
         "active_source": ("outgoing", "targets each source has, not which nodes are sources"),
         "active_target": ("incoming", "sources each target has, not which nodes are targets"),
     }
-    if plan.valid_negatives not in ends or "suit" not in plan.reasons["validation"]:
+    if plan.valid_negatives not in ends:
         return
     direction, learned = ends[plan.valid_negatives]
     count = len(np.unique(graph.sources if direction == "outgoing" else graph.targets))

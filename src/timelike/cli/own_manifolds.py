@@ -16,8 +16,8 @@ OwnManifold = Annotated[str | None, optional("MODULE:CLASS")]
 def own_manifold(name: str) -> Callable[..., Any]:
     """Import and register the class that MODULE:CLASS names, so that models can be saved and loaded with it.
 
-    The current folder is searched first. Only a user who types the option runs the module; a model folder
-    never does.
+    A function of `dim` that returns a manifold will do too. The current folder is searched first. Only a user
+    who types the option runs the module; a model folder never does.
     """
     from timelike.core.manifold import Manifold
     from timelike.manifolds import MANIFOLDS
@@ -27,12 +27,13 @@ def own_manifold(name: str) -> Callable[..., Any]:
         raise ValueError(f"--manifold is {name!r}; it must be MODULE:CLASS, such as torus:Torus")
     sys.path.insert(0, str(Path.cwd()))
     try:
-        manifold = getattr(importlib.import_module(module), kind, None)
-    except (ImportError, TypeError, ValueError) as error:
-        raise ImportError(f"--manifold is {name!r}; {error}") from None
+        make: Callable[..., Any] = getattr(importlib.import_module(module), kind)
+        example = make(3)
+    except (AttributeError, ImportError, TypeError, ValueError) as error:
+        raise ValueError(f"--manifold is {name!r}; {error}") from None
     finally:
         sys.path.pop(0)
-    if not (isinstance(manifold, type) and issubclass(manifold, Manifold)):
-        raise ValueError(f"--manifold is {name!r}; {kind} must be a timelike.core.Manifold class in {module}")
-    MANIFOLDS.setdefault(name, manifold)
-    return manifold
+    if not isinstance(example, Manifold):
+        raise ValueError(f"--manifold is {name!r}; {kind}(dim) must be a timelike.core.Manifold")
+    MANIFOLDS.setdefault(name, make)
+    return make
