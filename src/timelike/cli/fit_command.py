@@ -6,7 +6,7 @@ import dataclasses
 import shutil
 import tempfile
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -117,7 +117,7 @@ class Fit:
             self._print_plan(estimator)
             return
         start = time.monotonic()
-        with self.keeping():
+        with keeping(self.out, self.resume):
             self._train(estimator, self._read(self.checkpoints / "edges" / "shards"))
             estimator.save(self.out)
             if self.snapshots is not None:
@@ -194,7 +194,7 @@ class Fit:
         if not shards.exists():
             shards.parent.mkdir(exist_ok=True)  # the folder of checkpoints itself is locked
             options = {"seed": self.training.seed, "skip_bad_rows": self.reading.skip_bad_rows}
-            EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options, **self.reading.given)
+            EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options, **self.reading.read_options)
         return EdgeShards(shards)
 
     def _print_plan(self, estimator: SpacetimeEmbedding) -> None:
@@ -243,10 +243,6 @@ class Fit:
     def checkpoints(self) -> Path:
         """The folder for checkpoints, beside the model."""
         return beside(self.out)
-
-    def keeping(self) -> AbstractContextManager[None]:
-        """Hold that folder for this run."""
-        return keeping(self.out, self.resume)
 
     def read_valid(self, graph: Any) -> DiGraph | None:
         """The validation edges of --valid, if any."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike._version import __version__
+from timelike.cli.checkpoint_folder import keeping
 from timelike.cli.fit_summary import first_question
 from timelike.cli.printing import print_json
 from timelike.distributed.processes import Place, join, losing, quiet_output, watch
@@ -74,7 +75,7 @@ def _fit(command: Fit, place: Place) -> None:
         from timelike.distributed.fit_processes import NotHere, fit, fit_own, is_first
         from timelike.training.training_loop import InterruptedTraining
 
-        with command.keeping() if is_first() else contextlib.nullcontext():
+        with keeping(command.out, command.resume) if is_first() else contextlib.nullcontext():
             checkpoint: tuple[Path, float] = (command.checkpoints / "run", command.many.checkpoint_seconds)
             estimator = command.estimator()
             columns = command.reading.layout.get("columns")

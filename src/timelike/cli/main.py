@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _requested(arguments: list[str]) -> Command | None:
-    """The command that the arguments name; None if a text was all that they asked for."""
+    """The command that the arguments name; None if they ask for a text, which is printed."""
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
     elif arguments in (["--help"], ["-h"]):

@@ -55,7 +55,7 @@ class TrainingOptions:
     """Step size."""
 
     negatives: Annotated[str | None, optional("N|KIND=N,…")] = None
-    """Negative samples per edge: 4, or by kind: same_source=2,reversed=1; default: like validation."""
+    """Negatives per edge, as 4 or same_source=2,reversed=1; default: 4 of the kind that validation uses."""
 
     tables: Annotated[Storage | None, chosen(Storage)] = None
     """Number type of points and optimizer moments; default: float32. The others take half the memory."""
@@ -112,7 +112,7 @@ class ManyOptions:
     """Number of this process, counted from 0."""
 
     ray: Count = None
-    """Start this many actors on a Ray cluster (RAY_ADDRESS or local); a lost one restarts all of them."""
+    """Start this many actors on a Ray cluster (RAY_ADDRESS or local); a loss restarts from a checkpoint."""
 
     checkpoint_seconds: float = 60.0
     """Seconds between checkpoints. They are in the folder MODEL.checkpoint, which all processes must see."""

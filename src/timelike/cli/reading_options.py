@@ -126,7 +126,7 @@ class GraphOptions(PairOptions):
     """Name the nodes of OBO and GraphML files by their labels, not their ids."""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
         relations = None if self.relations is None else _words(self.relations)
         options: dict[str, Any] = {"nodes": self.nodes, "format": self.format, "relations": relations}
@@ -137,7 +137,7 @@ class GraphOptions(PairOptions):
         """Read a file, standard input or a data set; notes on stderr count what was left out."""
         from timelike.io import read
 
-        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.given)
+        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.read_options)
         if graph.notes is not None:
             note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
         return graph
@@ -151,9 +151,9 @@ class TimedOptions(GraphOptions):
     """Column with the time of each edge, a number or a date: hold out the latest edges, not random ones."""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
-        return {**super().given, **({} if self.time is None else {"time": _column(self.time)})}
+        return {**super().read_options, **({} if self.time is None else {"time": _column(self.time)})}
 
 
 def _words(text: str) -> list[str]:

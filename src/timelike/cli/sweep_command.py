@@ -98,38 +98,25 @@ class Sweep:
         note(f"best in {candidate.geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
 
     def _train(self, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
-        """Train all runs; with --out, a checkpoint beside the model keeps them."""
+        """Train all runs: kept in a checkpoint beside --out, or shared with other workers by --storage."""
+        from timelike.training.shared_sweep import share
+        from timelike.training.sweeps import Sweep as Found
         from timelike.training.sweeps import sweep
         from timelike.training.training_loop import InterruptedTraining
 
-        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
+        graph: Any = plan.graph
+        work = (graph, plan.candidates[0].model, plan.candidates[0].config, grid, self.training.seeds)
         if self.storage is not None:
-            return self._share(self.storage, plan, grid)
+            if plan.valid is None:
+                raise ValueError("--storage needs validation to compare runs; valid_fraction must be > 0")
+            rows, train_again = share(self.storage, *work, plan.valid)
+            return Found(rows, train_again(max(rows, key=_merit)))
         file = None if self.out is None else beside(self.out) / "runs.safetensors"
         try:
-            return sweep(
-                graph,  # type: ignore[arg-type]
-                model,
-                config,
-                grid,
-                self.training.seeds,
-                valid=plan.valid,
-                checkpoint=file,
-            )
+            return sweep(*work, valid=plan.valid, checkpoint=file)
         except InterruptedTraining as stop:
             hint = " (with --resume)" if file else "; with --out, --resume could have continued it"
             raise KeyboardInterrupt(f"{stop}{hint}") from None
-
-    def _share(self, storage: str, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
-        """Train all runs together with other workers; the best run is trained again to be saved."""
-        from timelike.training.shared_sweep import share
-        from timelike.training.sweeps import Sweep as Found
-
-        if plan.valid is None:
-            raise ValueError("storage needs validation to compare runs; valid_fraction must be > 0")
-        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
-        rows, train = share(storage, graph, model, config, grid, self.training.seeds, plan.valid)  # type: ignore[arg-type]
-        return Found(rows, train(max(rows, key=_merit)))
 
 
 def _grid(settings: tuple[str, ...]) -> dict[str, list[float]]:
