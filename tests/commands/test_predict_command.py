@@ -119,7 +119,7 @@ def test_what_stops_in_between_leaves_no_file(run, tmp_path):
 PEAK = """
 import re, sys
 from pathlib import Path
-from timelike.cli import main
+from timelike.cli.main import main
 main(["predict", "model", "--pairs", sys.argv[1], "--out", sys.argv[2]])
 print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024)
 """

@@ -194,7 +194,8 @@ class Fit:
         if not shards.exists():
             shards.parent.mkdir(exist_ok=True)  # the folder of checkpoints itself is locked
             options = {"seed": self.training.seed, "skip_bad_rows": self.reading.skip_bad_rows}
-            EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options, **self.reading.read_options)
+            options |= self.reading.read_options
+            EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options)
         return EdgeShards(shards)
 
     def _print_plan(self, estimator: SpacetimeEmbedding) -> None:
