@@ -14,6 +14,7 @@ from timelike.cli.options import TrainingOptions
 from timelike.datasets import cycle
 from timelike.embedding import model_folder
 from timelike.embedding.exports import FORMATS
+from timelike.estimator.fit_plan import resolve
 from timelike.training import sweeps
 
 
@@ -61,15 +62,23 @@ def test_export_from_within_the_model(files, monkeypatch):
     assert {x.name for x in (files / "model").iterdir()} == {*model_folder.FILES, model_folder.EDGES}
 
 
-def test_every_option_of_training_changes_the_recipe():
-    given = {"epochs": 7, "batch_size": 9, "learning_rate": 0.5, "tables": "bfloat16", "seed": 3}
-    more = {"likelihood": "cone", "dim": 4, "negatives": 2}
-    assert {field.name for field in dataclasses.fields(TrainingOptions)} == {*given, *more, "seeds"}
-    model, config = TrainingOptions(**given, **more).recipe("minkowski", cycle(9))
-    assert {name: getattr(config, name) for name in given} == given
-    assert (type(model.likelihood).__name__, model.manifold.dim, config.negatives.total) == ("Cone", 4, 2)
+def test_every_option_of_training_reaches_the_plan():
+    numbers = {"epochs": 7, "batch_size": 9, "learning_rate": 0.5, "tables": "bfloat16", "seed": 3}
+    others = {"likelihood": "cone", "dim": 4, "negatives": "same_source=2", "seeds": 2}
+    assert {field.name for field in dataclasses.fields(TrainingOptions)} == {*numbers, *others}
+    plan = resolve(cycle(9), TrainingOptions(**numbers, **others).options("minkowski"))
+    model, config = plan.candidates[0].model, plan.candidates[0].config
+    assert {name: getattr(config, name) for name in numbers} == numbers
+    assert (type(model.likelihood).__name__, model.manifold.dim, plan.seeds) == ("Cone", 4, 2)
+    assert config.negatives.counts == {"same_source": 2}
     with pytest.raises(ValueError, match="dim is 0"):
-        TrainingOptions(dim=0).recipe("minkowski", cycle(9))
+        TrainingOptions(dim=0).options("minkowski")
+
+
+@pytest.mark.parametrize("text", ["same_source", "target=2", "same_source=x", "uniform=2,,"])
+def test_negatives_that_cannot_be_read(text):
+    with pytest.raises(ValueError, match=f"negatives is '{text}'"):
+        TrainingOptions(negatives=text).options("minkowski")
 
 
 @pytest.mark.long
@@ -88,7 +97,7 @@ def test_sweep(run, tmp_path):
     assert found["best"]["valid_ap"] == max(row["valid_ap"] for row in found["runs"])
     best = Embedding.load(tmp_path / "best")
     assert best.info["valid_ap"] == pytest.approx(found["best"]["valid_ap"])
-    assert (best.info["geometry"], best.info["reason"]) == ("minkowski", "it was asked for")
+    assert (best.info["geometry"], best.info["reason"]) == ("minkowski", "as given")
     assert float(best.model.likelihood.tau1) == pytest.approx(found["best"]["tau1"])
     assert model_folder.load_trained_on(tmp_path / "best", best).known.num_edges == 204
 
@@ -113,7 +122,7 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
         assert "run the same again to resume (with --resume)" in err
         _, _, err = run("sweep", "edges.tsv", *BRIEF)
         assert "nothing was saved" in err
-        assert "with --out, --resume could go on" in err
+        assert "with --out, --resume could have continued it" in err
     assert [x.name for x in (tmp_path / "model.checkpoint").iterdir()] == ["runs.safetensors"]
     found = json.loads(run(*arguments, tmp_path / "model", "--resume").out)
     assert found["runs"] == expected["runs"]
@@ -124,19 +133,16 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
     ("arguments", "says"),
     [
         (["plot", "model", "--out", "x.gif"], ".png, .svg, .pdf, .html"),
-        (["plot", "model", "--out", "no/x.png"], "there is no folder no"),
+        (["plot", "model", "--out", "no/x.png"], "no/x"),
         (["plot", "model", "--out", "x.png", "--kind", "pie"], "landscape"),
-        (["plot", "model", "--out", "x.png", "--nodes", "lexB"], "the nearest names are lexA"),
-        (
-            ["export", "model"],
-            "--format must be one of npz, tsv, parquet, word2vec, tensorboard, graphml; there",
-        ),
-        (["export", "model", "--out", "points.csv"], "; the ending of points.csv is none of them"),
+        (["plot", "model", "--out", "x.png", "--nodes", "lexB"], "lexA"),
+        (["export", "model"], "--format must be one of npz, tsv, parquet, word2vec, tensorboard, graphml"),
+        (["export", "model", "--out", "points.csv"], "--out is points.csv"),
         (["export", "model", "--format", "xlsx"], "word2vec"),
-        (["export", "model", "--format", "tsv", "--out", "no/x"], "there is no folder no"),
+        (["export", "model", "--format", "tsv", "--out", "no/x"], "no/x"),
         (["sweep", "edges.tsv", "--grid", "tau1"], "tau1=0.1,0.4"),
         (["sweep", "edges.tsv", "--grid", "tau1=1", "tau1=2"], "--grid has tau1 twice"),
-        (["sweep", "edges.tsv", "--resume"], "--resume is for runs kept beside --out"),
+        (["sweep", "edges.tsv", "--resume"], "--resume needs --out"),
         (["sweep", "edges.tsv", "--geometry", "minkowski", "--grid", "tua=1"], "tau1"),
     ],
 )

@@ -24,7 +24,7 @@ def rows(file) -> set[tuple[str, ...]]:
         (["--by", "nodes", "--ratio", 2], {"by": "nodes", "ratio": 2}),
         (
             ["--seed", 5, "--protocol", "degree", "--valid", 0.2],
-            {"seed": 5, "protocol": "degree", "valid": 0.2},
+            {"seed": 5, "negatives": "degree", "valid": 0.2},
         ),
     ],
 )
@@ -35,7 +35,7 @@ def test_files_are_the_split(options, settings, run, tmp_path):
     expected = tl.split_edges(graph, **settings)
     assert json.loads(out)["splits"] == [{"folder": str(tmp_path / "parts"), **expected.summary}]
     for name in ("valid", "valid-non", "test", "test-non"):
-        pairs = getattr(expected, f"{name.replace('-', '_')}_edges")
+        pairs = getattr(expected, name.replace("-non", "_negatives") if "non" in name else f"{name}_edges")
         file = f"{name}-edges.tsv" if "non" in name else f"{name}.tsv"
         assert rows(tmp_path / "parts" / file) == {(graph.name(s), graph.name(t)) for s, t in pairs}
     again = read(tmp_path / "parts" / "train.tsv", nodes=tmp_path / "parts" / "nodes.txt")
@@ -98,12 +98,12 @@ def rows_of(file) -> set[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--test", 1.5], "test is 1.5; it must be a share"),
-        (["--protocol", "degree", "--non-edges", "test.tsv"], "exclude each other"),
-        (["--non-edges", "edges.tsv"], "which is an edge (204 such)"),
-        (["--folds", 2, "--connected"], "--folds are of random edges"),
-        (["--folds", 1], "--folds is 1; it must be a whole number ≥ 2"),
-        (["--out", "model"], "model, which exists; name a new or empty folder"),
+        (["--test", 1.5], "--test is 1.5"),
+        (["--negatives", "hard"], "--negatives is 'hard'"),
+        (["--non-edges", "edges.tsv"], "listed[0]"),
+        (["--folds", 2, "--connected"], "--folds cannot be combined with --connected"),
+        (["--folds", 1], "--folds is 1"),
+        (["--out", "model"], "--out is model"),
         (["--by", "time"], "edges"),
     ],
 )

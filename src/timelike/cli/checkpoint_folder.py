@@ -1,4 +1,4 @@
-"""Where a command keeps what is not done yet: a folder beside the model."""
+"""The folder beside a model that keeps an unfinished run."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ def beside(model: Path) -> Path:
 
 @contextmanager
 def keeping(model: Path, resume: bool) -> Iterator[None]:
-    """Have a folder for checkpoints that no other run writes to; it stays if there is something in it."""
-    kept = beside(model)
-    kept.mkdir(exist_ok=True)
-    with locked(kept, busy=f"{kept} is in use: another run fits --out; wait for it, or name another"):
-        if resume and not any(kept.iterdir()):
-            note(f"there is no run to continue in {kept}; it begins from the start")
-        elif not resume and any(kept.iterdir()):
-            note(f"{kept} is of a run that did not end; it is begun again, --resume continues it")
-            for left in kept.iterdir():
+    """Hold the checkpoint folder against other runs; remove it in the end if it is empty."""
+    folder = beside(model)
+    folder.mkdir(exist_ok=True)
+    with locked(
+        folder, busy=f"{folder} is in use by another run with this --out; wait for it, or name another folder"
+    ):
+        if resume and not any(folder.iterdir()):
+            note(f"--resume: {folder} holds no run to continue; training starts from the beginning")
+        elif not resume and any(folder.iterdir()):
+            note(f"{folder} holds an interrupted run, which starts over; --resume would have continued it")
+            for left in folder.iterdir():
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
         try:
             yield
         finally:
-            if kept.exists() and not any(kept.iterdir()):
-                kept.rmdir()
+            if folder.exists() and not any(folder.iterdir()):
+                folder.rmdir()

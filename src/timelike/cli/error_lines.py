@@ -1,124 +1,105 @@
-"""What went wrong, in one line and in the words of the command line."""
+"""A user's mistake in one line, in the words of the command line."""
 
 from __future__ import annotations
 
-import ast
-import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-#: What tyro calls the values of an option, and what we call them.
-KINDS = {
-    "INT": "a whole number",
-    "K": "a whole number",
-    "N": "a number",
-    "FLOAT": "a number",
-    "GiB": "a number of GiB",
-    "GBIT/S": "a number of Gbit/s",
-}
+from timelike.cli.command_options import Option, options_of, subcommands
 
-
-def one_line(box: str) -> str:
-    """tyro's boxed complaint: its parts, between rules, in our words where we know them."""
-    lines = [text for line in box.splitlines() if line[:1] not in "╭╰" and (text := line.strip("│╭╮╰╯ "))]
-    rules = [set(line) <= {"─", "-"} for line in lines]
-    if len(lines) > 1 and set(lines[1]) == {"-"}:  # a title, where the terminal has no boxes
-        lines, rules = lines[2:], rules[2:]
-    parts = "\n".join(";" if rule else line for rule, line in zip(rules, lines, strict=True)).split(";")
-    text = "; ".join(" ".join(part.split()).rstrip(".") for part in parts)
-    text = re.sub(r"__tyro.dummy.inner__\.", "", text, flags=re.IGNORECASE)  # of old versions
-    for pattern, say in SAID.items():
-        found = re.match(pattern, text)
-        if found:
-            return say(*found.groups())
-    return text
-
-
-def _choice(value: str, option: str, choices: str) -> str:
-    known = sorted({*ast.literal_eval(choices)} - {"None"})
-    called = option if option.startswith("-") else option.upper()
-    return f"{called} is {value!r}; it must be one of {', '.join(known)}{_perhaps(value, known)}"
-
-
-def _perhaps(value: str, known: Iterable[str]) -> str:
-    """What was meant, where one of the words is nearly the same."""
-    near = difflib.get_close_matches(value, known, 1, 0.75)
-    return f"; perhaps you mean {near[0]}" if near else ""
-
-
-def _value(option: str, errors: str, kind: str) -> str:
-    given = re.search(r"(?:\[|: )'(.*?)'", errors)
-    seen = f"is {given[1]!r}" if given else "cannot be read"
-    return f"{option} {seen}; it must be {KINDS.get(kind, kind)}"
-
-
-def _missing(command: str, options: str, help: str) -> str:
-    options, _, strange = options.partition("; Unrecognized options: ")
-    first = f"{strange.split()[0]} is not understood; " if strange.startswith("-") else ""
-    needed = [
-        re.match(r"--\S+ \S+|\w\S*", part.strip())
-        for part in options.replace("(required)", "\n").splitlines()
-    ]
-    names = " and ".join(found[0] for found in needed if found)
-    return f"{first}{command} needs {names} ({help} explains)"
-
-
-def _strange(options: str, rest: str) -> str:
-    meant = re.search(r"Perhaps you meant: (--[\w-]+)", rest)
-    known = re.search(r"Available subcommands: (.*?)(?:;|$)", rest)
-    words = options.split(", ")
-    if known:
-        return f"there is no {words[0]!r}; there are {known[1]}{_perhaps(words[0], known[1].split(', '))}"
-    if not words[0].startswith("-"):
-        return f"{words[0]} is not understood; if it is the value of an option, name that before it"
-    return f"{words[0]} is not understood" + (f"; perhaps you mean {meant[1]}" if meant else "")
-
-
-def _elsewhere(option: str, command: str, rest: str) -> str:
-    meant = re.search(rf"(--[\w-]+)(?:(?!--).)*? in {command} --help", rest)
-    if meant:
-        return f"{option} is no option of {command}; perhaps you mean {meant[1]}"
-    return f"{option} is no option of {command} ({command} --help lists them)"
-
-
-#: How tyro's complaints begin → what we say.
-SAID: dict[str, Callable[..., str]] = {
-    r"invalid choice '(.*)' for argument '(\S+)'\. Expected one of (\(.*?\))": _choice,
-    r"Error parsing (\S+): (.*); Argument helptext: \S+ (\S+)": _value,
-    r"Missing value for argument '(\S+)'": lambda option: f"{option} needs a value",
-    r"Missing from timelike (.*?): (.*?); For full helptext, run: (.*)": _missing,
-    r"Unrecognized or misplaced options: (\S+) \(applied to (timelike [\w -]+?)\)(.*)": _elsewhere,
-    r"Unrecognized options: (.*?)(?:; (.*)|$)": _strange,
-    r"Expected one of \{(.*?)\}": lambda commands: f"what to do? There are {commands}",
-}
-
-
-def in_options(command: Any, message: str) -> str:
-    """What the library says of its argument `data_dir`, said of the option --data-dir."""
-    if command is None:
-        return message
-    names = list(_names(command))
-    first = rf"^(?:[A-Z]\w*: )?({'|'.join(names)})(?=:| is | has )"
-    message = re.sub(first, lambda found: _option(found[1]), message)
-    others = [name for name in names if "_" in name and name not in NUMBERS]
-    if others:
-        inside = rf"(?<![\w/.-])({'|'.join(others)})(?![\w/])"
-        message = re.sub(inside, lambda found: _option(found[1]), message)
-    return message
-
-
-#: Options that are also numbers of a run, which a message may list.
+#: Fields that are also numbers of a run, which a message may list: their names stay.
 NUMBERS = ("batch_size", "learning_rate")
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def explain(words: Sequence[str], commands: Mapping[str, type], rejection: str) -> str:
+    """The mistake in a command line that the parser rejected.
+
+    `rejection` is the parser's own text. It is printed only if no mistake is found here.
+    """
+    name, left = "", list(words)
+    while commands:
+        listed = ", ".join(commands)
+        if not left:
+            return f"{name or 'timelike'} needs a command: {listed}"
+        word = left.pop(0)
+        if word not in commands:
+            return f"{word!r} is not a command; commands are {listed}{_perhaps(word, commands)}"
+        name, commands = f"{name} {word}".strip(), subcommands(command := commands[word])
+    return _mistake(name, list(options_of(command)), left) or re.sub(r"[╭╮╰╯│─]|-{4,}", " ", rejection)
 
 
-def _names(options: Any) -> Iterator[str]:
-    """The fields of a command, and those of the groups among them."""
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        yield from _names(value) if dataclasses.is_dataclass(value) else [field.name]
+def _mistake(name: str, options: list[Option], words: list[str]) -> str:
+    """The first wrong option or value, then missing options, then a word too many; "" if all is well."""
+    flags = {flag: option for option in options if not option.positional for flag in option.flags}
+    places = [option for option in options if option.positional]
+    seen, unexpected = [], ""
+    while words:
+        word = words.pop(0)
+        flag, equals, value = word.partition("=")
+        if re.match(r"--|-[a-zA-Z]", word):
+            flag = flag.replace("_", "-")
+            if flag not in flags:
+                hint = _perhaps(flag, flags) or f"; `timelike {name} --help` lists them"
+                return f"{flag} is not an option of {name}{hint}"
+            option = flags[flag]
+            values = [value] if equals else _values(option, words)
+            if bool(values) is (option.kind is bool):
+                return f"{flag} {'takes no' if values else 'needs a'} value"
+        elif places:
+            option, values = places.pop(0), [word]
+            flag = option.flags[0]
+        else:
+            unexpected = unexpected or word
+            continue
+        seen.append(option)
+        for value in values:
+            if allowed := _allowed(option, value):
+                return f"{flag} is {value!r}; it must be {allowed}"
+    if missing := [option for option in options if option.required and option not in seen]:
+        needed = " and ".join(" ".join(dict.fromkeys([opt.flags[0], opt.metavar])) for opt in missing)
+        return f"{name} needs {needed} (see `timelike {name} --help`)"
+    if unexpected:
+        return f"{unexpected!r} is unexpected; if it is the value of an option, write the option before it"
+    return ""
+
+
+def _values(option: Option, words: list[str]) -> list[str]:
+    """Take the values of an option off the words that follow it."""
+    most = 0 if option.kind is bool else len(words) if option.many else 1
+    values: list[str] = []
+    while words and len(values) < most and not words[0].startswith("--"):
+        values.append(words.pop(0))
+    return values
+
+
+def _allowed(option: Option, value: str) -> str:
+    """The values that the option takes, unless this is one of them."""
+    if option.choices:
+        known = sorted(option.choices)
+        return "" if value in known else f"one of {', '.join(known)}{_perhaps(value, known)}"
+    if option.kind in (int, float):
+        try:
+            option.kind(value)
+        except ValueError:
+            return "a whole number" if option.kind is int else "a number"
+    return ""
+
+
+def _perhaps(word: str, known: Iterable[str]) -> str:
+    """A hint at a known word that is nearly the same."""
+    near = difflib.get_close_matches(word, known, 1, 0.75)
+    return f"; perhaps you mean {near[0]}" if near else ""
+
+
+def in_options(command: Any, message: str) -> str:
+    """A message of the library about its argument `data_dir`, as one about the option --data-dir."""
+    if command is None:
+        return message
+    flags = {option.field: option.flags[0] for option in options_of(type(command))}
+    start = rf"^(?:[A-Z]\w*: )?({'|'.join(flags)})(?=:| is | has )"
+    message = re.sub(start, lambda name: flags[name[1]], message)
+    inside = [name for name in flags if "_" in name and name not in NUMBERS]
+    anywhere = rf"(?<![\w/.-])({'|'.join(inside or ['$.'])})(?![\w/])"
+    return re.sub(anywhere, lambda name: flags[name[1]], message)

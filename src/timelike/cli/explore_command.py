@@ -1,4 +1,4 @@
-"""`timelike explore`: a page in the browser over a model."""
+"""`timelike explore`: a page in the browser that shows a model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import tyro
 
 from timelike._util.atomic_files import replacing
 from timelike._util.checks import output_path
-from timelike.cli.options import optional
+from timelike.cli.options import File, Flag, optional
 from timelike.cli.printing import note
 from timelike.cli.reading_options import PairOptions
-from timelike.cli.saved_models import ModelFolder, load
+from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder
 
 if TYPE_CHECKING:
     from timelike.explore.shown_model import Shown
@@ -22,36 +22,37 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Explore:
-    """Look at a model in the browser: find a node, see its light cone and its likely edges, judge one.
+    """View a model in the browser: find a node, see its light cone and likely edges, check an edge.
 
     Example: timelike explore model
     """
 
     model: ModelFolder
-    """A model folder, as `timelike fit` writes it."""
 
     other: Annotated[Path | None, tyro.conf.Positional, optional("[OTHER]")] = None
-    """Another one, to be shown beside it."""
+    """Second model folder, to compare."""
 
     graph: Annotated[str | None, optional("EDGES")] = None
-    """The edges that are known, a file or a data set, instead of those that the model was trained on."""
+    """Known edges, from a file or a data set; default: those that the model was trained on."""
 
-    nodes: Annotated[Path | None, optional("FILE")] = None
-    """A table (TSV, CSV, Parquet) to colour nodes by: a column with their names, then any others."""
+    nodes: File = None
+    """Table (TSV, CSV, Parquet) to colour nodes by: first a column of node names, then any other columns."""
 
     out: Annotated[Path | None, optional("FILE.html")] = None
-    """Write the page to a file, with the model in it, instead of serving it: up to 20,000 nodes."""
+    """Write a page that contains the model, of at most 20,000 nodes, instead of serving it."""
 
     host: str = "127.0.0.1"
-    """The address to listen at; any but this machine's own needs the token that is printed."""
+    """Address to listen at. Any other address than this machine's own requires the token that is printed."""
 
     port: int = 0
-    """The port to listen at; 0 finds a free one."""
+    """Port to listen at; 0 picks a free one."""
 
-    no_browser: bool = False
-    """Print the address, and open nothing."""
+    no_browser: Flag = False
+    """Print the address without opening a browser."""
 
     reading: tyro.conf.OmitArgPrefixes[PairOptions] = dataclasses.field(default_factory=PairOptions)
+
+    loading: Loading = dataclasses.field(default_factory=LoadingOptions)
 
     def run(self) -> None:
         """Serve the page until interrupted, or write it."""
@@ -65,7 +66,7 @@ class Explore:
             print(self.out)
             return
         if not 0 <= self.port < 2**16:
-            raise ValueError(f"--port is {self.port}; it must be from 0 to {2**16 - 1}")
+            raise ValueError(f"--port is {self.port}; it must be between 0 and {2**16 - 1}")
         try:
             from timelike.explore.server import serve
         except ImportError as error:
@@ -84,14 +85,13 @@ class Explore:
         from timelike.graphs.digraph import DiGraph
         from timelike.training.replay import Replay
 
-        fitted = load(path, "no known edges are shown; --graph names them")
+        fitted = self.loading.load(path, "none are shown; --graph names a file of them")
         embedding, known = fitted.embedding, fitted.known
         if embedding.members > 1:
-            note(
-                f"{path} has {embedding.members} members; the first is shown, `timelike predict` has the mean"
-            )
+            mean = "`timelike predict` uses their mean"
+            note(f"{path} has {embedding.members} members; the page shows the first, {mean}")
         if not len(embedding.points):
-            raise ValueError(f"{path} has no nodes; there is nothing to explore")
+            raise ValueError(f"{path} has no nodes to explore")
         if self.graph is not None:
             pairs = self.reading.pairs(self.graph, len(embedding.points), embedding.names)
             known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], len(embedding.points), embedding.names)
@@ -100,4 +100,4 @@ class Explore:
 
 
 def _say(address: str) -> None:
-    print(f"{address}\n(Ctrl-C ends it)" if sys.stdout.isatty() else address, flush=True)
+    print(f"{address}\n(Ctrl-C stops the server)" if sys.stdout.isatty() else address, flush=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike._version import __version__
-from timelike.cli.fit_summary import question
+from timelike.cli.checkpoint_folder import keeping
+from timelike.cli.fit_summary import first_question
 from timelike.cli.printing import print_json
 from timelike.distributed.processes import Place, join, losing, quiet_output, watch
 
@@ -34,26 +35,28 @@ def fit_on_ray(command: Fit) -> None:
 
 
 def _absolute(edges: str) -> str:
-    """The absolute path of a file; data sets keep their names."""
+    """The absolute path of a file; the name of a data set stays."""
     return str(Path(edges).absolute()) if Path(edges).exists() else edges
 
 
 def check(command: Fit) -> None:
     """Reject options that need a single process."""
-    for name in ("tune", "snapshots", "plan"):
-        if getattr(command, name):
-            raise ValueError(
-                f"--{name} runs in one process; it cannot be combined with --coordinator or --ray"
-            )
-    if command.refit == "yes":
-        raise ValueError("--refit yes runs in one process; it cannot be combined with --coordinator or --ray")
+    single = {
+        "--tune": command.tune,
+        "--snapshots": command.snapshots,
+        "--plan": command.plan,
+        "--refit yes": command.refit == "yes",
+    }
+    for option, used in single.items():
+        if used:
+            raise ValueError(f"{option} cannot be combined with --coordinator or --ray: it needs one process")
     for name, count in (("seeds", command.training.seeds), ("members", command.members)):
         if count != 1:
-            raise ValueError(f"{name} is {count}; many processes train one run")
+            raise ValueError(f"{name} is {count}; it must be 1 with --coordinator or --ray")
 
 
 def watch_fit(command: Fit, place: Place) -> None:
-    """Do this process's part of a fit; if another process is lost, say what to do."""
+    """Do this process's part of a fit; if another process is lost, tell the user what to do."""
     check(command)
     watch(place, _carry_out, command, place, restart="restart all processes with --resume")
 
@@ -72,16 +75,16 @@ def _fit(command: Fit, place: Place) -> None:
         from timelike.distributed.fit_processes import NotHere, fit, fit_own, is_first
         from timelike.training.training_loop import InterruptedTraining
 
-        with command.keeping() if is_first() else contextlib.nullcontext():
-            kept: tuple[Path, float] = (command.checkpoints / "run", command.many.checkpoint_seconds)
+        with keeping(command.out, command.resume) if is_first() else contextlib.nullcontext():
+            checkpoint: tuple[Path, float] = (command.checkpoints / "run", command.many.checkpoint_seconds)
             estimator = command.estimator()
             columns = command.reading.layout.get("columns")
             try:
                 if _by_parts(command, columns):
-                    fit_own(estimator, Path(command.edges), columns, *kept)
+                    fit_own(estimator, Path(command.edges), columns, *checkpoint)
                 else:
                     graph = command.reading.graph(command.edges)
-                    fit(estimator, graph, command.read_valid(graph), *kept)
+                    fit(estimator, graph, command.read_valid(graph), *checkpoint)
             except NotHere:
                 return
             except InterruptedTraining as stop:
@@ -89,25 +92,25 @@ def _fit(command: Fit, place: Place) -> None:
             estimator.save(command.out)
             shutil.rmtree(command.checkpoints, ignore_errors=True)
     if estimator.trained_on_ is not None:
-        command.say(estimator, start)
+        command.print_summary(estimator, start)
     else:
-        _say(command, estimator.embedding_, start)
+        _print_summary(command, estimator.embedding_, start)
 
 
 def _by_parts(command: Fit, columns: Any) -> bool:
-    """Whether each process reads only its own edges: from a file of node numbers, without validation."""
+    """Whether each process reads only its own edges: a file of node numbers allows it, without validation."""
     from timelike.distributed.own_edges import is_numbered
 
     return command.valid_fraction == 0 and is_numbered(Path(command.edges), columns)
 
 
-def _say(command: Fit, embedding: Embedding, start: float) -> None:
-    """A summary of a model whose graph no process has seen as a whole."""
+def _print_summary(command: Fit, embedding: Embedding, start: float) -> None:
+    """Print a summary of a model whose whole graph no process has seen."""
     info, seconds = embedding.info, round(time.monotonic() - start, 1)
-    found = {name: info[name] for name in ("geometry", "graph", "best_epoch", "selected_by", "processes")}
+    facts = {name: info[name] for name in ("geometry", "graph", "best_epoch", "selected_by", "processes")}
     if command.json:
-        print_json({"model": str(command.out), **found, "seconds": seconds, "version": __version__})
+        print_json({"model": str(command.out), **facts, "seconds": seconds, "version": __version__})
         return
-    print(f"{command.out}: {found['graph']}, on {found['processes']} processes in {seconds} s")
-    print(f"epoch          {found['best_epoch']} ({found['selected_by']})")
-    print(f"next           {question(command.out, len(embedding.points))}")
+    print(f"{command.out}: {facts['graph']}, on {facts['processes']} processes in {seconds} s")
+    print(f"epoch          {facts['best_epoch']} ({facts['selected_by']})")
+    print(f"next           {first_question(command.out, len(embedding.points))}")

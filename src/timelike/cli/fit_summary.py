@@ -1,23 +1,24 @@
-"""What `timelike fit` says of the model that it has made."""
+"""The notes and the summary that `timelike fit` prints."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike.cli.printing import typed
+from timelike.cli.printing import note, typed
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
+    from timelike.estimator.fit_plan import FitPlan
     from timelike.evaluation.labelled_pairs import LabelledPairs
     from timelike.io.edge_shards import AnyGraph
 
-#: Nodes beyond which nobody wants to wait for the likeliest of all pairs.
+#: With more nodes than this, scoring all pairs takes long.
 MANY = 30_000
 
 
 def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPairs | None) -> dict[str, Any]:
-    """What is worth knowing about the model in the folder `out`, as plain values."""
+    """A summary of the model in the folder `out`, as plain values."""
     import numpy as np
 
     info = embedding.info
@@ -38,29 +39,47 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
         "members": embedding.members,
         "valid_ap": info.get("valid_ap"),
         "guessing_ap": None if valid is None else float(np.asarray(valid.labels).mean()),
-        "member_valid_ap": [one["valid_ap"] for one in info.get("members", ())],
+        "member_valid_ap": [member["valid_ap"] for member in info.get("members", ())],
         "calibration": info.get("calibration"),
     }
 
 
-def question(model: Path | str, nodes: int) -> str:
-    """What to ask a model of so many nodes first."""
-    asked = "--all" if nodes <= MANY else "--source NODE"
-    return f"timelike predict {typed(model)} {asked} --top 20"
+def first_question(model: Path | str, nodes: int) -> str:
+    """The `predict` command to try first on a model with this number of nodes."""
+    pairs = "--all" if nodes <= MANY else "--source NODE"
+    return f"timelike predict {typed(model)} {pairs} --top 20"
 
 
-def show(found: dict[str, Any]) -> None:
+def show(summary: dict[str, Any]) -> None:
     """Print a `result` for people."""
-    model = found["model"]
-    learned = f"{model}: {found['nodes']:,} nodes, {found['edges']:,} edges learned"
-    held = "of them held out for validation before" if found["refit"] else "held out for validation"
-    print(f"{learned}, {found['valid_edges']:,} {held}")
-    print(f"geometry       {found['reason']}")
-    print(f"epoch          {found['best_epoch']} of {found['epochs']} ({found['selected_by']})")
-    if found["valid_ap"] is not None:
-        alone = ", ".join(f"{ap:.3f}" for ap in found["member_valid_ap"])
-        more = f"; of its members alone: {alone}" if alone else ""
-        print(f"validation AP  {found['valid_ap']:.3f} (guessing has {found['guessing_ap']:.3f}{more})")
-    print(f"probabilities  {found['calibration'] or 'not calibrated: there are no validation edges'}")
-    print(f"next           {question(model, found['nodes'])}")
+    model = summary["model"]
+    held_out = "held out for validation" + ", then learned too" * summary["refit"]
+    print(f"{model}: {summary['nodes']:,} nodes, {summary['edges']:,} edges learned; ", end="")
+    print(f"{summary['valid_edges']:,} edges {held_out}")
+    print(f"geometry       {summary['reason']}")
+    print(f"epoch          {summary['best_epoch']} of {summary['epochs']} ({summary['selected_by']})")
+    if summary["valid_ap"] is not None:
+        members = ", ".join(f"{ap:.3f}" for ap in summary["member_valid_ap"])
+        alone = f"; its members alone score {members}" if members else ""
+        random = f"a random ranking scores {summary['guessing_ap']:.3f}"
+        print(f"validation AP  {summary['valid_ap']:.3f} ({random}{alone})")
+    print(f"probabilities  {summary['calibration'] or 'not calibrated: there are no validation edges'}")
+    print(f"next           {first_question(model, summary['nodes'])}")
     print(f"               timelike plot {typed(model)} --out picture.png")
+
+
+def note_few_ends(plan: FitPlan) -> None:
+    """Print a note if few nodes have outgoing or incoming edges, so that uniform negatives do not suit."""
+    import numpy as np
+
+    graph: Any = plan.graph
+    ends = {
+        "active_source": ("outgoing", "targets each source has, not which nodes are sources"),
+        "active_target": ("incoming", "sources each target has, not which nodes are targets"),
+    }
+    if plan.valid_negatives not in ends:
+        return
+    direction, learned = ends[plan.valid_negatives]
+    count = len(np.unique(graph.sources if direction == "outgoing" else graph.targets))
+    few = f"only {count:,} of {graph.num_nodes:,} nodes have {direction} edges"
+    note(f"{few}: the model learns which {learned}; --preset general compares edges with any two nodes")

@@ -1,12 +1,14 @@
-"""The `timelike` command: thin, one class per subcommand; a user's mistake is one line and exit code 2."""
+"""The `timelike` command: one class per subcommand; a user's mistake is one line and exit code 2."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -18,12 +20,11 @@ from timelike._version import __version__
 from timelike.cli.completion import SHELLS, completion
 from timelike.cli.datasets_command import Datasets
 from timelike.cli.demo_command import Demo
-from timelike.cli.error_lines import in_options, one_line
+from timelike.cli.error_lines import explain, in_options
 from timelike.cli.evaluate_command import Evaluate
 from timelike.cli.explore_command import Explore
 from timelike.cli.export_command import Export
 from timelike.cli.fit_command import Fit
-from timelike.cli.overview import overview
 from timelike.cli.plan_command import Plan
 from timelike.cli.plot_command import Plot
 from timelike.cli.predict_command import Predict
@@ -34,83 +35,105 @@ from timelike.cli.tune_command import Tune
 
 
 class Command(Protocol):
-    """What a subcommand is: a dataclass of options that can be run."""
+    """A subcommand: a dataclass of options that can be run."""
 
     def run(self) -> None:
-        """Do it, and print the result to stdout."""
+        """Carry out the command and print the result to stdout."""
 
 
-#: The one list of subcommands, by what they are for: name → class.
+#: The one list of subcommands, grouped by purpose: name → class.
 GROUPS: dict[str, dict[str, type[Command]]] = {
-    "From edges to answers": {"demo": Demo, "fit": Fit, "predict": Predict, "evaluate": Evaluate},
-    "Look at a model, take it along": {"plot": Plot, "explore": Explore, "export": Export},
+    "Train, predict, evaluate": {"demo": Demo, "fit": Fit, "predict": Predict, "evaluate": Evaluate},
+    "View and export models": {"plot": Plot, "explore": Explore, "export": Export},
     "Data": {"datasets": Datasets, "split": Split},
-    "Better and larger models": {"tune": Tune, "sweep": Sweep, "plan": Plan},
+    "Settings and scale": {"tune": Tune, "sweep": Sweep, "plan": Plan},
     "The paper": {"reproduce": Reproduce},
 }
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+
+ABOUT = """Embed directed graphs in spacetimes: learn from edges, predict missing ones.
+
+  timelike fit edges.tsv --out model       train on lines of SOURCE TARGET
+  timelike predict model --all --top 20    list the most likely missing edges
+  timelike explore model                   view the model in a browser"""
+
+HINTS = """`timelike COMMAND --help` explains a command and its options. `timelike --version` prints the
+version. `timelike --print-completion bash|zsh|fish` prints a script for completion with the tab key."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
     try:
-        command = _asked(sys.argv[1:] if arguments is None else list(arguments))
+        command = _requested(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        _unread()
+        _closed()
     except KeyboardInterrupt:
         _interrupted("")
     if command is not None:
         carry_out(command, command.run)
 
 
-def _asked(arguments: list[str]) -> Command | None:
-    """The command that the arguments ask for; None if what they ask is answered already."""
+def _requested(arguments: list[str]) -> Command | None:
+    """The command that the arguments name; None if they ask for a text, which is printed."""
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
     elif arguments in (["--help"], ["-h"]):
-        print(overview(GROUPS))
+        print(_overview())
     elif arguments[:1] == ["--print-completion"]:
         if len(arguments) != 2 or arguments[1] not in SHELLS:
-            given = " ".join(arguments[1:]) or "no shell"
-            _fail(f"--print-completion has {given}; it must be one of {', '.join(SHELLS)}")
+            _fail(f"--print-completion is {' '.join(arguments[1:])!r}; it must be one of {', '.join(SHELLS)}")
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
     else:
         return _parse(arguments)
     return None
 
 
+def _overview() -> str:
+    """`timelike --help` on one screen: the commands by group, each with the first line of its docstring."""
+    width = min(shutil.get_terminal_size().columns, 100)
+    lines = [ABOUT]
+    for title, commands in GROUPS.items():
+        lines += ["", title]
+        for name, command in commands.items():
+            first = (command.__doc__ or "").splitlines()[0]
+            lines += textwrap.wrap(first, width, initial_indent=f"  {name:<11}", subsequent_indent=" " * 13)
+    return "\n".join([*lines, "", *textwrap.wrap(HINTS, width)])
+
+
 def carry_out(command: Any, run: Callable[[], None]) -> None:
-    """Run a command; what goes wrong is one line and an exit code."""
+    """Run a command; an error becomes one line and an exit code."""
     try:
         remember_compilations()
         run()
         sys.stdout.flush()
     except BrokenPipeError:
-        _unread()
+        _closed()
     except KeyboardInterrupt as stop:
         _interrupted(str(stop))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
-        _fail(in_options(command, " ".join(str(error).split())))
+        _fail(in_options(command, str(error)))
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "RESOURCE_EXHAUSTED" not in str(error):
             raise
-        _fail("out of memory; fewer dimensions or edges at once need less, and `timelike plan` says how much")
+        _fail(
+            "out of memory; lower --dim or --batch-size (`timelike plan` reports how much memory a run needs)"
+        )
 
 
 def _parse(arguments: Sequence[str]) -> Command:
-    """What tyro makes of the arguments; its boxed complaint becomes one line."""
-    complaint = io.StringIO()
+    """The command that the arguments spell; one line replaces the boxes that tyro prints."""
+    rejection = io.StringIO()
     try:
-        with contextlib.redirect_stderr(complaint):
+        with contextlib.redirect_stderr(rejection):
             return _read(arguments)
     except SystemExit as stop:
         if not stop.code:
             sys.stdout.flush()
             raise
-        _fail(one_line(complaint.getvalue()))
+        _fail(explain(arguments, COMMANDS, rejection.getvalue()))
 
 
 def _read(arguments: Sequence[str]) -> Any:
@@ -122,8 +145,8 @@ def _read(arguments: Sequence[str]) -> Any:
     )
 
 
-def _unread() -> NoReturn:
-    """Whoever read the output has seen enough."""
+def _closed() -> NoReturn:
+    """End quietly: the reader of the output has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(128 + signal.SIGPIPE) from None
 
@@ -134,5 +157,5 @@ def _interrupted(message: str) -> NoReturn:
 
 
 def _fail(message: str) -> NoReturn:
-    print(f"timelike: {message}", file=sys.stderr)
+    print(f"timelike: {' '.join(message.split())}", file=sys.stderr)
     raise SystemExit(2)

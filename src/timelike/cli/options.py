@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
@@ -17,25 +18,29 @@ if TYPE_CHECKING:
 MINUTES = 5.0
 
 
-def optional(metavar: str) -> Any:
+def optional(metavar: str, **others: Any) -> Any:
     """An option without a default value to show; its help says what happens without it."""
-    return tyro.conf.arg(metavar=metavar, help_behavior_hint="")
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint="", **others)
+
+
+def chosen(kinds: Any, **others: Any) -> Any:
+    """An optional choice whose help lists the choices."""
+    return optional(f"{{{','.join(get_args(kinds))}}}", **others)
 
 
 Count = Annotated[int | None, optional("INT")]
-
-
-def chosen(kinds: Any) -> Any:
-    """An optional choice whose help lists the choices."""
-    return optional(f"{{{','.join(get_args(kinds))}}}")
+Number = Annotated[float | None, optional("FLOAT")]
+File = Annotated[Path | None, optional("FILE")]
+Flag = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
+Json = Annotated[bool, tyro.conf.arg(help="Print the result as JSON.", help_behavior_hint="")]
 
 
 @dataclasses.dataclass(frozen=True)
 class TrainingOptions:
-    """How to train. Defaults follow from the geometry, the graph and validation."""
+    """How to train. The defaults depend on the geometry, the graph and validation."""
 
     likelihood: Annotated[LikelihoodName | None, chosen(LikelihoodName)] = None
-    """How the probability of an edge depends on interval and time."""
+    """Edge probability as a function of interval and time; default: one that suits the geometry."""
 
     dim: Count = None
     """Dimensions, time included; default: 10."""
@@ -46,24 +51,23 @@ class TrainingOptions:
     batch_size: Count = None
     """Edges per step."""
 
-    learning_rate: Annotated[float | None, optional("FLOAT")] = None
+    learning_rate: Number = None
     """Step size."""
 
     negatives: Annotated[str | None, optional("N|KIND=N,…")] = None
-    """Negative samples per edge: a number of uniform ones, or kinds, such as same_source=2,reversed=1;
-    default: 4 of the kind that validation uses."""
+    """Negatives per edge, as 4 or same_source=2,reversed=1; default: 4 of the kind that validation uses."""
 
     tables: Annotated[Storage | None, chosen(Storage)] = None
-    """Storage of points and moments; default: float32, the others take half of it."""
+    """Number type of points and optimizer moments; default: float32. The others take half the memory."""
 
     seed: int = 0
-    """The source of all random numbers: the same seed gives the same model."""
+    """Seed of all random numbers: the same seed gives the same model."""
 
     seeds: int = 1
-    """Random starts, from `seed` on; the best by validation is kept."""
+    """Number of random starts, from --seed on; validation picks the best."""
 
     def options(self, geometry: Any = "auto", **others: Any) -> FitOptions:
-        """The options of a fit, checked."""
+        """The checked options of a fit."""
         from timelike.estimator.fit_options import FitOptions
 
         named = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -74,7 +78,7 @@ class TrainingOptions:
 
 
 def _negatives(text: str | None) -> Any:
-    """A number, or `Negatives` from `same_source=2,reversed=1`."""
+    """A number, or the `Negatives` that a text such as same_source=2,reversed=1 describes."""
     from timelike.engine.negatives import Negatives
 
     if text is None:
@@ -85,35 +89,33 @@ def _negatives(text: str | None) -> Any:
     for part in text.split(","):
         kind, _, count = part.partition("=")
         if not count.isdecimal():
-            raise ValueError(f"negatives is {text!r}; it must be a number, or like same_source=2,reversed=1")
+            raise ValueError(f"negatives is {text!r}; it must be a number or like same_source=2,reversed=1")
         counts[kind.strip()] = int(count)
     try:
         return Negatives(**counts)
     except TypeError:
         kinds = ", ".join(field.name for field in dataclasses.fields(Negatives)[:-1])
-        raise ValueError(f"negatives is {text!r}; kinds are {kinds}") from None
+        raise ValueError(f"negatives is {text!r}; each kind must be one of {kinds}") from None
 
 
 @dataclasses.dataclass(frozen=True)
 class ManyOptions:
-    """One run on many processes: start this command once per process, with the same other options."""
+    """Train one model on many processes: start this command once per process, with the same other options."""
 
     coordinator: Annotated[str | None, optional("HOST:PORT")] = None
-    """Where the first process listens; auto: Slurm, Open MPI or Kubernetes provide all three."""
+    """Address of the first process; auto: Slurm, Open MPI or Kubernetes provide it and both numbers below."""
 
     num_processes: Count = None
     """Number of processes."""
 
     process_id: Count = None
-    """The number of this process, from 0."""
+    """Number of this process, counted from 0."""
 
     ray: Count = None
-    """Start this many processes as actors of a Ray cluster (RAY_ADDRESS, or a local one); if one is lost,
-    restart
-    from the last checkpoint."""
+    """Start this many actors on a Ray cluster (RAY_ADDRESS or local); a loss restarts from a checkpoint."""
 
     checkpoint_seconds: float = 60.0
-    """Seconds between checkpoints in MODEL.checkpoint, a folder that all processes must see."""
+    """Seconds between checkpoints. They are in the folder MODEL.checkpoint, which all processes must see."""
 
     @property
     def place(self) -> Place | None:
@@ -125,7 +127,7 @@ class ManyOptions:
         if self.coordinator is None:
             if self.num_processes is not None or self.process_id is not None:
                 raise ValueError(
-                    "--num-processes and --process-id also need --coordinator: HOST:PORT, or auto"
+                    "--num-processes and --process-id need --coordinator; add --coordinator HOST:PORT or auto"
                 )
             return None
         from timelike.distributed.processes import Place

@@ -1,4 +1,4 @@
-"""Manifolds of the user's own, by MODULE:CLASS; they join the list of geometries for this command."""
+"""Manifolds of the user's own, named MODULE:CLASS."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ OwnManifold = Annotated[str | None, optional("MODULE:CLASS")]
 
 
 def own_manifold(name: str) -> Callable[..., Any]:
-    """The class that MODULE:CLASS names, registered so that models with it can be saved and loaded.
+    """Import and register the class that MODULE:CLASS names, so that models can be saved and loaded with it.
 
-    Modules in the current folder are found too. Only a user who types the option runs the module: a model
-    folder
-    alone never does.
+    A function of `dim` that returns a manifold will do too. The current folder is searched first. Only a user
+    who types the option runs the module; a model folder never does.
     """
     from timelike.core.manifold import Manifold
     from timelike.manifolds import MANIFOLDS
@@ -28,14 +27,13 @@ def own_manifold(name: str) -> Callable[..., Any]:
         raise ValueError(f"--manifold is {name!r}; it must be MODULE:CLASS, such as torus:Torus")
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = getattr(importlib.import_module(module), kind)
-    except ImportError as error:
-        raise ImportError(f"--manifold is {name!r}; {error}") from None
-    except AttributeError:
-        raise ValueError(f"--manifold is {name!r}; the module {module} has no {kind}") from None
+        make: Callable[..., Any] = getattr(importlib.import_module(module), kind)
+        example = make(3)
+    except (AttributeError, ImportError, TypeError, ValueError) as error:
+        raise ValueError(f"--manifold is {name!r}; {error}") from None
     finally:
         sys.path.pop(0)
-    if not (isinstance(found, type) and issubclass(found, Manifold)):
-        raise ValueError(f"--manifold is {name!r}; {kind} is not a timelike.core.Manifold")
-    MANIFOLDS.setdefault(name, found)
-    return found
+    if not isinstance(example, Manifold):
+        raise ValueError(f"--manifold is {name!r}; {kind}(dim) must be a timelike.core.Manifold")
+    MANIFOLDS.setdefault(name, make)
+    return make

@@ -1,4 +1,4 @@
-"""`timelike plan`: memory, time and network of a run, before it is started."""
+"""`timelike plan`: memory, time and network traffic of a run, estimated in advance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from timelike._util.choices import Spacetime, Storage
-from timelike.cli.options import Count
+from timelike.cli.options import Count, Flag, Json, optional
 from timelike.cli.printing import print_json
 
 Size = Annotated[float, tyro.conf.arg(metavar="N")]
@@ -16,55 +16,54 @@ Size = Annotated[float, tyro.conf.arg(metavar="N")]
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Say how much memory, time and network a run will take, and how many processes it needs.
+    """Estimate memory, time and network traffic of a run, and the number of processes it needs.
 
     Example: timelike plan --nodes 1e9 --edges 1e11 --dim 32 --device h200 --network 400
     """
 
     nodes: Size
-    """How many nodes."""
+    """Number of nodes."""
 
     edges: Size
-    """How many edges."""
+    """Number of edges."""
 
     dim: int = 10
     """Dimensions, time included."""
 
     geometry: Spacetime = "minkowski"
-    """The spacetime: points of a curved one have a coordinate more."""
+    """The spacetime; points of a curved one have an extra coordinate."""
 
     optimizer: Literal["sgd", "adagrad", "adam", "dense-adam"] = "adam"
-    """What trains the points."""
+    """Optimizer of the points."""
 
     tables: Storage = "float32"
-    """What points and moments are kept in."""
+    """Number type of points and optimizer moments."""
 
     negatives: int = 4
-    """Non-edges drawn with every edge."""
+    """Negative samples per edge."""
 
     batch_size: int = 4096
-    """Edges per step, of all processes together."""
+    """Edges per step, over all processes."""
 
     epochs: int = 10
     """Passes over the edges."""
 
     processes: Count = None
-    """How many processes; if not given, as few as have enough memory (a power of two)."""
+    """Number of processes; default: the smallest power of two with enough memory."""
 
     device: Literal["cpu", "h200"] = "cpu"
-    """What each process runs on, of those that were measured."""
+    """Device of each process; both were measured."""
 
-    memory: Annotated[float | None, tyro.conf.arg(metavar="GiB", help_behavior_hint="")] = None
-    """Memory of each process; if not given, 16 on a cpu and 139 on an h200."""
+    memory: Annotated[float | None, optional("GiB")] = None
+    """Memory of each process; default: 16 on a cpu, 139 on an h200."""
 
     network: Annotated[float, tyro.conf.arg(metavar="GBIT/S")] = 10.0
-    """Bandwidth of each process."""
+    """Network bandwidth of each process."""
 
-    validated: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
-    """Whether the best epoch is kept too, by validation."""
+    validated: Flag = False
+    """Count the memory that validation needs to keep the best epoch."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
 
     def run(self) -> None:
         """Print the plan."""
@@ -74,7 +73,7 @@ class Plan:
 
         for name, value in (("nodes", self.nodes), ("edges", self.edges)):
             if value % 1 or not 1 <= value <= LARGEST:
-                raise ValueError(f"{name} is {value:g}; it must be a whole number from 1 to {LARGEST:g}")
+                raise ValueError(f"{name} is {value:g}; it must be a whole number between 1 and {LARGEST:g}")
         manifold = MANIFOLDS[self.geometry](self.dim)
         check_storage(self.tables, manifold)
         work = Work(
@@ -89,34 +88,38 @@ class Plan:
             tables=self.tables,
             flat=is_flat(manifold),
         )
-        found = plan(work, self.processes, device=self.device, memory=self.memory, network=self.network)
+        estimate = plan(work, self.processes, device=self.device, memory=self.memory, network=self.network)
         if self.json:
-            print_json(found)
+            print_json(estimate)
         else:
-            _print(found)
+            _print(estimate)
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(estimate: dict[str, Any]) -> None:
     from timelike.training.cost_model import DENSE
 
-    count = found["processes"]
-    print(f"processes      {count:,}, each with {found['gib_per_process']:.3g} GiB and the runtime")
-    print(f"memory         {found['bytes_per_node']} bytes per node, {found['bytes_per_edge']} per edge")
-    print(f"speed          {found['examples_per_second']:.3g} examples/s, measured on {found['device']}")
-    print(f"steps          {found['steps']:,}")
-    if count > 1:
-        print(f"network        {found['bytes_sent_per_step'] / 1e6:.3g} MB sent per step by each process")
-    least = "at least " if found["optimizer"] in DENSE else ""  # moving every node was not measured
-    print(f"time           {least}{_time(found['seconds'])}" + _parts(found))
-    if found["beyond_limits"]:
-        what = " and ".join(found["beyond_limits"])
-        print(f"not possible   more than 2³¹ − 1 {what}: numbers are 32 bits; this is what it would take")
+    at_least = "at least " if estimate["optimizer"] in DENSE else ""  # moving every node was not measured
+    rows = {
+        "processes": "{processes:,}, each with {gib_per_process:.3g} GiB in addition to the runtime",
+        "memory": "{bytes_per_node} bytes per node, {bytes_per_edge} per edge",
+        "speed": "{examples_per_second:.3g} examples/s, measured on {device}",
+        "steps": "{steps:,}",
+        "network": f"{estimate['bytes_sent_per_step'] / 1e6:.3g} MB sent per step by each process",
+        "time": f"{at_least}{_time(estimate['seconds'])}{_parts(estimate)}",
+        "not possible": "more than 2³¹ − 1 " + " and ".join(estimate["beyond_limits"]),
+    }
+    if estimate["processes"] == 1:
+        del rows["network"]
+    if not estimate["beyond_limits"]:
+        del rows["not possible"]
+    for name, text in rows.items():
+        print(f"{name:<15}{text.format(**estimate)}")
 
 
-def _parts(found: dict[str, Any]) -> str:
-    if found["processes"] == 1:
+def _parts(estimate: dict[str, Any]) -> str:
+    if estimate["processes"] == 1:
         return ""
-    return f": {_time(found['compute_seconds'])} computing, {_time(found['network_seconds'])} sending"
+    return f": {_time(estimate['compute_seconds'])} computing, {_time(estimate['network_seconds'])} sending"
 
 
 def _time(seconds: float) -> str:

@@ -10,44 +10,43 @@ import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import PictureKind
-from timelike.cli.options import optional
+from timelike.cli.options import Json, optional
 from timelike.cli.printing import print_json
-from timelike.cli.saved_models import ModelFolder, load
+from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder
 
 ENDINGS = (".png", ".svg", ".pdf", ".html")
 
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """Draw a model: nodes as events, time up, training edges coloured by their probability.
+    """Draw a model: nodes as events, time upwards, training edges coloured by probability.
 
     Example: timelike plot model --out picture.png
     """
 
     model: ModelFolder
-    """A model folder, as `timelike fit` writes it."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")]
-    """The picture; its ending is the format: .png, .svg, .pdf, or .html to explore in a browser."""
+    """Picture to write; its ending is the format: .png, .svg, .pdf, or .html for an interactive one."""
 
     kind: PictureKind = "auto"
-    """What to draw; auto is what suits the geometry."""
+    """Kind of picture; auto picks one that suits the geometry."""
 
     nodes: Annotated[tuple[str, ...], optional("NODE …")] = ()
-    """Nodes whose light cones (or landscape) to draw; if none are given, the one with most edges."""
+    """Nodes whose light cones or landscape to draw; default: the node with the most edges."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
+
+    loading: Loading = dataclasses.field(default_factory=LoadingOptions)
 
     def run(self) -> None:
-        """Draw, and say where the picture is."""
+        """Draw the picture and print its path."""
         from timelike import plot
 
         output_path("--out", self.out, ENDINGS)
-        fitted = load(self.model, "the likeliest edges are drawn instead")
+        fitted = self.loading.load(self.model, "the most likely edges are drawn instead")
         nodes = fitted.nodes(self.nodes, "--nodes")
-        graph = None if fitted.trained_on is None else fitted.trained_on.graph
-        plot.save(fitted.embedding, self.out, graph, self.kind, nodes=nodes or None)
+        plot.save(fitted.embedding, self.out, fitted.graph, self.kind, nodes=nodes or None)
         if self.json:
             print_json({"model": str(self.model), "kind": self.kind, "out": str(self.out)})
         else:

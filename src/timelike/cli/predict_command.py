@@ -1,4 +1,4 @@
-"""`timelike predict`: likely edges of a model, or the probabilities of listed ones."""
+"""`timelike predict`: the most likely edges, or the probabilities of listed pairs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
-from timelike.cli.options import chosen, optional
+from timelike.cli.options import File, Flag, chosen, optional
 from timelike.cli.printing import note
 from timelike.cli.reading_options import PairOptions
-from timelike.cli.saved_models import Fitted, ModelFolder, load
+from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
 from timelike.cli.table_output import Take, writing
 
 if TYPE_CHECKING:
@@ -27,67 +27,68 @@ if TYPE_CHECKING:
 
 Node = Annotated[str | None, optional("NODE")]
 
-#: Edges that are printed unless --top says otherwise, and rows that are written at once.
+#: Default of --top, and rows per piece of output.
 TOP, ROWS = 10, 1 << 16
 
-#: So many pairs take long to score, and what they are is worth a word.
+#: Scoring more pairs than this takes long: a note says so.
 MANY = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
 class Predict:
-    """List the likeliest missing edges of a node or of the whole graph, or score listed pairs.
+    """List the most likely missing edges of a node or of the whole graph, or score listed pairs.
 
-    Columns: source, target, probability, and of a model with several members spread: the standard deviation
-    of the probability over them. Edges that the model was trained or validated on are not listed, unless they
-    are among --pairs. What --pairs and --each find is written as it is found, more than memory holds too.
+    Columns: source, target, probability; for an ensemble also spread, the standard deviation of the
+    probability over its members. Edges of training and validation are excluded, except from --pairs. --pairs
+    and --each write row by row, so the table may be larger than memory.
 
     Example: timelike predict model --source lexA --top 5
     """
 
     model: ModelFolder
-    """A model folder, as `timelike fit` writes it."""
 
     pairs: Annotated[str | None, optional("FILE")] = None
-    """Score the pairs of this file (`-`: standard input), in its order."""
+    """Score the pairs in this file, in its order; `-` reads standard input."""
 
     source: Node = None
-    """Where do edges out of this node lead?"""
+    """List the most likely edges out of this node."""
 
     target: Node = None
-    """From where do edges come into this node?"""
+    """List the most likely edges into this node."""
 
-    all: bool = False
-    """The likeliest edges of all pairs of nodes."""
+    all: Flag = False
+    """List the most likely edges among all pairs of nodes."""
 
     each: Annotated[int | None, optional("K")] = None
-    """The K likeliest edges out of every node, node by node."""
+    """List the K most likely edges out of every node."""
 
     similar: Node = None
-    """Which nodes lie nearest to this one, with nearly the same edges? Columns: node, distance."""
+    """List the nearest nodes, which have nearly the same edges. Columns: node, distance."""
 
-    sources: Annotated[Path | None, optional("FILE")] = None
-    """With --all or --each: only edges that leave the nodes of this file, one name a line."""
+    sources: File = None
+    """With --all or --each: only edges out of the nodes in this file, one name per line."""
 
-    targets: Annotated[Path | None, optional("FILE")] = None
-    """With --all: only edges that enter the nodes of this file, one name a line."""
+    targets: File = None
+    """With --all: only edges into the nodes in this file, one name per line."""
 
     top: Annotated[int | None, optional("K")] = None
-    """How many edges, best first; 10, but with --pairs all, in the order of the file."""
+    """Number of edges, best first; default: 10, with --pairs all in the order of the file."""
 
     format: Annotated[TableFormat | None, chosen(TableFormat)] = None
-    """The form of the table; if not given, the ending of --out, or tsv."""
+    """Format of the table; default: the ending of --out, or tsv."""
 
-    out: Annotated[Path | None, optional("FILE")] = None
-    """The file to write instead of standard output."""
+    out: File = None
+    """File to write; default: standard output."""
 
     reading: tyro.conf.OmitArgPrefixes[PairOptions] = dataclasses.field(default_factory=PairOptions)
 
+    loading: Loading = dataclasses.field(default_factory=LoadingOptions)
+
     def run(self) -> None:
-        """Predict, and write the table."""
+        """Predict and write the table."""
         form = self._checked()
-        unlisted = "" if self.pairs or self.similar else "its training edges are among the predictions"
-        fitted = load(self.model, unlisted)
+        without = "" if self.pairs or self.similar else "predictions may include them"
+        fitted = self.loading.load(self.model, without)
         with writing(self.out, form) as take:
             if self.similar is not None:
                 take(_nearest(fitted, fitted.node(self.similar, "--similar"), self.top or TOP))
@@ -96,8 +97,8 @@ class Predict:
             note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
 
     def _checked(self) -> str:
-        """The form of the table; what is asked for is better checked before the work than after it."""
-        asked: dict[str, Any] = {
+        """Check the options before any work; return the format of the table."""
+        modes: dict[str, Any] = {
             "--pairs": self.pairs,
             "--source": self.source,
             "--target": self.target,
@@ -105,16 +106,19 @@ class Predict:
             "--each": self.each,
             "--similar": self.similar,
         }
-        chosen = [option for option, value in asked.items() if value is not None and value is not False]
-        if len(chosen) != 1:
-            given = " and ".join(chosen) or "none"
-            raise ValueError(f"one of {', '.join(asked)} must be given; there is {given}")
+        used = [option for option, value in modes.items() if value is not None and value is not False]
+        if not used:
+            raise ValueError(f"predict needs one of {', '.join(modes)}")
+        if len(used) > 1:
+            raise ValueError(f"{used[0]} cannot be combined with {used[1]}")
         limits = {"--sources": (self.sources, ("--all", "--each")), "--targets": (self.targets, ("--all",))}
-        for option, (file, modes) in limits.items():
-            if file is not None and chosen[0] not in modes:
-                raise ValueError(f"{option} goes with {' or '.join(modes)}, not with {chosen[0]}")
+        for option, (file, allowed) in limits.items():
+            if file is not None and used[0] not in allowed:
+                raise ValueError(
+                    f"{option} cannot be combined with {used[0]}; it needs {' or '.join(allowed)}"
+                )
         if self.each is not None and self.top is not None:
-            raise ValueError("--top and --each exclude each other; leave one out")
+            raise ValueError("--top cannot be combined with --each")
         for option, count in (("--top", self.top), ("--each", self.each)):
             if count is not None and count < 1:
                 raise ValueError(f"{option} is {count}; it must be ≥ 1")
@@ -127,9 +131,9 @@ class Predict:
         form = self.format or ending
         if form not in get_args(TableFormat):
             known = ", ".join(get_args(TableFormat))
-            raise ValueError(f"--out is {self.out}; its ending must be one of {known}, or give --format")
+            raise ValueError(f"--out is {self.out}; its ending must be one of {known}; or add --format")
         if form == "parquet" and self.out is None and sys.stdout.isatty():
-            raise ValueError("--format is parquet, which is not for a terminal; give --out")
+            raise ValueError("--format is parquet, which a terminal cannot show; add --out")
         return form
 
     def _predict(self, fitted: Fitted, take: Take) -> None:
@@ -142,26 +146,23 @@ class Predict:
         elif self.source is not None:
             source = fitted.node(self.source, "--source")
             if source in map(embedding.name, embedding.strangers(known)):
-                note(f"{self.source} has no edge to another node; what such nodes point to was not learned")
+                note(f"{self.source} has no known targets, and training did not learn any for such nodes")
             take(_table(fitted, kind, embedding.top_targets(source, top, exclude=known)))
         elif self.target is not None:
             target = fitted.node(self.target, "--target")
             if target in map(embedding.name, embedding.strangers(known, incoming=True)):
-                note(f"{self.target} has no edge from another node; what points to such was not learned")
+                note(f"{self.target} has no known sources, and training did not learn any for such nodes")
             take(_table(fitted, kind, embedding.top_sources(target, top, exclude=known)))
         else:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
-                note(f"{pairs:.1e} pairs are scored; --source, or --sources and --targets ask about fewer")
-            take(
-                _table(
-                    fitted, kind, embedding.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
-                )
-            )
+                note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
+            edges = embedding.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
+            take(_table(fitted, kind, edges))
 
     def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
-        """The likeliest of every source, in pieces."""
+        """Write the most likely edges of every source, in pieces."""
         import numpy as np
         from tqdm import tqdm
 
@@ -181,7 +182,7 @@ class Predict:
         take(_table(fitted, kind, rows))
 
     def _score(self, file: str, fitted: Fitted, take: Take) -> None:
-        """The pairs in their order, as they are read; or the best of them."""
+        """Score the pairs of a file and write them in its order, or the best of them."""
         import numpy as np
         import polars as pl
 
@@ -208,7 +209,7 @@ class Predict:
 
 
 def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
-    """Predictions by the names of their nodes, in columns of the kind that all names have."""
+    """A table of predictions with node names; `kind` is the column type of the names."""
     import polars as pl
 
     ends = {name: _column([row[i] for row in rows], kind) for i, name in enumerate(("source", "target"))}
@@ -218,7 +219,7 @@ def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
 
 
 def _nearest(fitted: Fitted, node: Hashable, count: int) -> pl.DataFrame:
-    """The nodes nearest to this one, and how far away they are."""
+    """The nodes nearest to this one, with their distances."""
     import polars as pl
 
     rows = fitted.embedding.most_similar(node, count)
@@ -227,7 +228,7 @@ def _nearest(fitted: Fitted, node: Hashable, count: int) -> pl.DataFrame:
 
 
 def _column(names: Sequence[Hashable], kind: Any) -> pl.Series:
-    """Names of nodes in a column of the kind that all have: text, if they are of several."""
+    """Node names as a column of type `kind`: text if the names have several types."""
     import polars as pl
 
     texts = [x if isinstance(x, str) else repr(x) for x in names] if kind == pl.String else names
@@ -241,7 +242,7 @@ def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
 
 
 def _names(fitted: Fitted) -> pl.Series:
-    """What the nodes are called, by number."""
+    """The names of the nodes, by number."""
     import polars as pl
 
     from timelike.embedding.model_folder import name_columns
@@ -256,7 +257,7 @@ def _numbers(embedding: Embedding) -> list[str]:
 
 
 def _rounded(numbers: Any) -> pl.Series:
-    """In the precision that they were computed in."""
+    """Numbers in the precision of the computation."""
     import polars as pl
 
     return pl.Series(numbers, dtype=pl.Float64).cast(pl.Float32)

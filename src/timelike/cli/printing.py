@@ -1,4 +1,4 @@
-"""Results on stdout, remarks on stderr."""
+"""Results on stdout, notes on stderr."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """One object on one line; numbers that JSON does not have are null."""
+    """Print one object on one line; infinities and NaN become null."""
     print(json.dumps(_plain(result), ensure_ascii=False, allow_nan=False))
 
 
@@ -26,7 +26,7 @@ def _plain(value: Any) -> Any:
 
 
 def print_table(rows: Sequence[Sequence[Any]]) -> None:
-    """Rows of equally many cells in columns, the first to the left, numbers to the right."""
+    """Print rows of equal length in aligned columns: the first to the left, the others to the right."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for first, *rest in cells:
@@ -41,11 +41,11 @@ def _cell(value: Any) -> str:
 
 
 def typed(path: object) -> str:
-    """A path as it is typed in a command, in quotes if there is a blank in it."""
+    """A path as a shell takes it, quoted if it contains blanks."""
     return shlex.quote(str(path))
 
 
 def note(*lines: str) -> None:
-    """Remarks, one per line."""
+    """Print notes, one per line."""
     for line in lines:
         print(f"note: {line}", file=sys.stderr)

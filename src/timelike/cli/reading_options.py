@@ -1,4 +1,4 @@
-"""Options of the commands that read edge files, and the nodes that are named in those files."""
+"""Options of the commands that read edge files, and the reading itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from timelike._util.choices import EdgeFormat
-from timelike.cli.options import chosen, optional
+from timelike.cli.options import File, Flag, chosen, optional
 from timelike.cli.printing import note
 from timelike.graphs.node_lookup import find_nodes, unknown
 
@@ -20,32 +20,40 @@ if TYPE_CHECKING:
 
     from timelike.graphs.digraph import DiGraph
 
-Edges = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EDGES")]
+#: The edges of a command that trains or splits.
+Edges = Annotated[
+    str,
+    tyro.conf.Positional,
+    tyro.conf.arg(
+        metavar="EDGES",
+        help="Edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or data set: dream5:ecoli.",
+    ),
+]
 Folder = Annotated[Path | None, optional("FOLDER")]
 
 
 @dataclasses.dataclass(frozen=True)
 class PairOptions:
-    """How files of pairs are read. What is not given is guessed from the first lines."""
+    """How to read files of pairs. Without these options, the first lines decide."""
 
     columns: Annotated[str | None, optional("SOURCE,TARGET[,WEIGHT]")] = None
-    """The columns, by name in the header or counted from 0."""
+    """Columns to read, by their names in the header or by number, counted from 0."""
 
     delimiter: Annotated[str | None, optional("TEXT")] = None
-    r"""What divides the fields of a line, for example ',' or '\t'."""
+    r"""Separator of the fields of a line, for example ',' or '\t'."""
 
     header: Annotated[Literal["yes", "no"] | None, optional("{yes,no}")] = None
     """Whether the first line names the columns."""
 
-    skip_bad_rows: bool = False
-    """Leave out and count rows that cannot be read, instead of stopping at the first."""
+    skip_bad_rows: Flag = False
+    """Skip and count rows that cannot be read, instead of stopping at the first one."""
 
     data_dir: Folder = None
-    """A folder with the files of data sets; the environment variable TIMELIKE_DATA names another."""
+    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
 
     @property
     def layout(self) -> dict[str, Any]:
-        """What is said about the lines and columns of files."""
+        """The options about lines and columns that were given, for `timelike.read`."""
         columns = None if self.columns is None else [_column(word) for word in _words(self.columns)]
         delimiter = None if self.delimiter is None else self.delimiter.replace("\\t", "\t")
         header = None if self.header is None else self.header == "yes"
@@ -53,12 +61,12 @@ class PairOptions:
         return {name: value for name, value in options.items() if value is not None}
 
     def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
-        """The (n, 2) node numbers of the pairs that a file or a data set lists, in its order."""
+        """The node numbers of the pairs in a file or a data set, in its order, as an (n, 2) array."""
         import numpy as np
 
-        found: list[np.ndarray] = []
-        self.each_pairs(source, nodes, names, found.append)
-        return np.concatenate(found)
+        pieces: list[np.ndarray] = []
+        self.each_pairs(source, nodes, names, pieces.append)
+        return np.concatenate(pieces)
 
     def each_pairs(
         self,
@@ -67,7 +75,7 @@ class PairOptions:
         names: Sequence[Hashable] | None,
         take: Callable[[np.ndarray], None],
     ) -> None:
-        """The same in pieces, as they are read, each handed to `take`."""
+        """Read pairs in pieces and hand each piece to `take`."""
         import numpy as np
         from tqdm import tqdm
 
@@ -98,38 +106,38 @@ class PairOptions:
             remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
         note(*(f"{called}: {remark}" for remark in remarks))
         if unknown_rows == rows:
-            raise ValueError(f"{called}: there is no pair of known nodes in it")
+            raise ValueError(f"{called}: no pair has two known nodes")
 
 
 @dataclasses.dataclass(frozen=True)
 class GraphOptions(PairOptions):
-    """How edges are read. What is not given is guessed from the first lines."""
+    """How to read edges. Without these options, the first lines decide."""
 
-    nodes: Annotated[Path | None, optional("FILE")] = None
-    """Nodes to keep even if they have no edge: a file with one name on a line."""
+    nodes: File = None
+    """Nodes to keep even if they have no edges: a file with one name per line."""
 
     format: Annotated[EdgeFormat | None, chosen(EdgeFormat)] = None
-    """The format of the edge file; if not given, what its first bytes and its ending say."""
+    """Format of the edge file; default: detected from its first bytes and its ending."""
 
     relations: Annotated[str | None, optional("NAME,NAME…")] = None
-    """The kinds of edges to read; of an ontology (OBO) is_a,part_of unless given, of a SIF file all."""
+    """Kinds of edges to read; default: is_a,part_of from an ontology (OBO), all from a SIF file."""
 
-    labels: bool = False
-    """Call the nodes of OBO and GraphML files by their labels, not by their ids."""
+    labels: Flag = False
+    """Name the nodes of OBO and GraphML files by their labels, not their ids."""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
         relations = None if self.relations is None else _words(self.relations)
-        options = {"nodes": self.nodes, "format": self.format, "relations": relations}
-        given = {name: value for name, value in options.items() if value is not None}
-        return {**self.layout, **given, **({"labels": True} if self.labels else {})}
+        options: dict[str, Any] = {"nodes": self.nodes, "format": self.format, "relations": relations}
+        options["labels"] = self.labels or None
+        return {**self.layout, **{name: value for name, value in options.items() if value is not None}}
 
     def graph(self, source: str) -> DiGraph:
-        """The graph of a file, of standard input or of a data set; what was left out is said on stderr."""
+        """Read a file, standard input or a data set; notes on stderr count what was left out."""
         from timelike.io import read
 
-        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.given)
+        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.read_options)
         if graph.notes is not None:
             note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
         return graph
@@ -137,20 +145,19 @@ class GraphOptions(PairOptions):
 
 @dataclasses.dataclass(frozen=True)
 class TimedOptions(GraphOptions):
-    """How edges are read. What is not given is guessed from the first lines."""
+    """How to read edges. Without these options, the first lines decide."""
 
     time: Annotated[str | None, optional("COLUMN")] = None
-    """The column with the time of each edge, a number or a date: the latest edges are held out, not random
-    ones."""
+    """Column with the time of each edge, a number or a date: hold out the latest edges, not random ones."""
 
     @property
-    def given(self) -> dict[str, Any]:
+    def read_options(self) -> dict[str, Any]:
         """The options of `timelike.read` that were given."""
-        return {**super().given, **({} if self.time is None else {"time": _column(self.time)})}
+        return {**super().read_options, **({} if self.time is None else {"time": _column(self.time)})}
 
 
 def _words(text: str) -> list[str]:
-    """What commas divide, without the blanks around it."""
+    """The parts between commas, without the blanks around them."""
     return [word.strip() for word in text.split(",")]
 
 

@@ -1,4 +1,4 @@
-"""`timelike split`: hold out edges once, as files that the other commands read."""
+"""`timelike split`: hold out edges, as files that the other commands read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tyro
 from timelike._util.atomic_files import replacing_folder
 from timelike._util.checks import output_path, whole_number
 from timelike.cli.evaluate_command import RATIO, is_file
-from timelike.cli.options import Count
+from timelike.cli.options import Count, Flag, Json, optional
 from timelike.cli.printing import print_json, typed
 from timelike.cli.reading_options import Edges, TimedOptions
 
@@ -23,54 +23,47 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Split:
-    """Hold out edges for validation and test, draw negatives for them, and write all as files.
+    """Hold out edges for validation and test, draw negatives for them, and write the files.
 
     FOLDER gets train.tsv, valid.tsv, test.tsv, valid-non-edges.tsv, test-non-edges.tsv, nodes.txt, and
-    split.safetensors for Python; with --folds, one such folder per fold.
+    split.safetensors for Python. With --folds, each fold has a folder with these files.
 
     Example: timelike split edges.tsv --out parts --test 0.2
     """
 
     edges: Edges
-    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="FOLDER")]
-    """The folder to write; it must be new or empty."""
+    """Folder to write; it must be new or empty."""
 
     valid: float = 0.1
-    """The share of the edges for validation."""
+    """Fraction of the edges for validation."""
 
     test: float = 0.1
-    """The share of the edges for the test; with --folds each fold is a test."""
+    """Fraction of the edges for the test; with --folds, each fold is a test set."""
 
     by: Literal["edges", "nodes"] = "edges"
-    """Hold out random edges, or all edges of random nodes; --time holds out the latest edges."""
+    """Hold out random edges, or all edges of random nodes. With --time: the latest edges."""
 
-    connected: bool = False
-    """Hold out no edge that keeps the graph connected."""
+    connected: Flag = False
+    """Keep the training graph connected: hold out only edges that it can lose."""
 
-    together: bool = False
-    """Hold out an edge and its reverse together, or neither."""
+    together: Flag = False
+    """Hold out an edge and its reverse together or not at all."""
 
     folds: Count = None
-    """Number of splits whose disjoint tests together cover all edges."""
+    """Number of folds. Their test sets are disjoint and together cover all edges."""
 
-    negatives: Annotated[
-        str | None,
-        tyro.conf.arg(metavar="KIND|FILE", help_behavior_hint="", aliases=("--protocol", "--non-edges")),
-    ] = None
-    """What held-out edges are compared with: a kind to draw (uniform, same_source, …, see `evaluate --help`),
-    or a
-    file of non-edges to draw from, each once; default: uniform."""
+    negatives: Annotated[str | None, optional("KIND|FILE", aliases=("--protocol", "--non-edges"))] = None
+    """Kind of negatives to draw (see `timelike evaluate --help`) or file to draw from; default: uniform."""
 
     ratio: int = RATIO
-    """Negatives to draw per edge (reversed: one)."""
+    """Negatives to draw per edge; reversed has one."""
 
     seed: int = 0
-    """The source of all random numbers: the same seed gives the same split."""
+    """Seed of all random numbers: the same seed gives the same split."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
 
     reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
@@ -78,26 +71,26 @@ class Split:
         """Read, hold out, write, and print the next commands."""
         output_path("--out", self.out)
         if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
-            raise FileExistsError(f"--out is {self.out}, which exists; name a new or empty folder")
+            raise FileExistsError(f"--out is {self.out}, which exists; it must be a new or empty folder")
         graph = self.reading.graph(self.edges)
         with replacing_folder(self.out) as new:
-            found = [self._write(parts, new, name) for parts, name in self._parts(graph)]
+            summaries = [self._write(parts, new, name) for parts, name in self._parts(graph)]
         if self.json:
-            print_json({"splits": found})
+            print_json({"splits": summaries})
             return
-        for summary in found:
+        for summary in summaries:
             counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
             print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['negatives']} negatives")
-        names = ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
-        train, nodes, valid, test, non_edges = (typed(f"{found[0]['folder']}/{name}") for name in names)
-        valid = f" --valid {valid}" if found[0]["valid_edges"] else ""
+        first, names = summaries[0], ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
+        train, nodes, valid, test, non_edges = (typed(f"{first['folder']}/{name}") for name in names)
+        valid = f" --valid {valid}" if first["valid_edges"] else ""
         print(f"next  timelike fit {train} --nodes {nodes}{valid} --out model")
-        if found[0]["test_edges"]:
+        if first["test_edges"]:
             test = f"--edges {test} --negatives {non_edges}"
             print(f"      timelike evaluate model {test}")
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
-        """The splits, and their folders within --out."""
+        """The splits with the names of their folders in --out."""
         from timelike.evaluation.splits import folds, split_edges
 
         kind, listed = self.negatives or "uniform", None
@@ -118,7 +111,7 @@ class Split:
             )
             return [(split, "")]
         if self.connected or self.by == "nodes" or graph.times is not None:
-            raise ValueError("--folds hold out random edges: leave out --connected, --by and --time")
+            raise ValueError("--folds cannot be combined with --connected, --by nodes or --time")
         count = whole_number("folds", self.folds, 2, graph.num_edges)
         made = folds(graph, count, self.valid, self.seed, **common)
         return ((split, f"fold-{i}") for i, split in enumerate(made, 1))

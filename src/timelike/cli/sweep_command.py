@@ -1,4 +1,4 @@
-"""`timelike sweep`: many settings and seeds in one program."""
+"""`timelike sweep`: many settings and seeds, trained side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import tyro
 
 from timelike._util.choices import Geometry
 from timelike.cli.checkpoint_folder import beside, keeping
-from timelike.cli.options import TrainingOptions, chosen, optional
+from timelike.cli.options import Flag, Json, TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
 
@@ -27,36 +27,32 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """Train every combination of settings with every seed, side by side; print one row each, as TSV.
+    """Train every combination of settings with every seed side by side; print one TSV row per run.
 
     Example: timelike sweep edges.tsv --grid tau1=0.1,0.4 alpha=0.05,0.1 --seeds 3 --out best
     """
 
     edges: Edges
-    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     grid: Annotated[tuple[str, ...], optional("NAME=VALUE,…")] = ()
-    """Values to combine: learning_rate, final_rate, anneal, init_scale, clip, and the numbers of the model:
-    tau1,
-    alpha, …"""
+    """Values of learning_rate, final_rate, anneal, init_scale, clip or a model number (tau1, alpha, …)."""
 
     geometry: Annotated[Geometry | None, chosen(Geometry)] = None
-    """The spacetime; default: the one that the graph suggests."""
+    """The spacetime; default: the one that suits the graph best."""
 
     out: Annotated[Path | None, optional("MODEL")] = None
-    """The folder to save the best model to."""
+    """Model folder for the best run; default: save no model."""
 
-    resume: bool = False
-    """Continue interrupted runs from the folder MODEL.checkpoint; needs --out."""
+    resume: Flag = False
+    """Continue interrupted runs from the folder MODEL.checkpoint. Needs --out."""
 
     storage: Annotated[str | None, optional("FILE|URL")] = None
-    """Share the work with other workers: a file in a folder that all see, or postgresql+psycopg://…"""
+    """Share the runs with other workers through a file that all see, or through postgresql+psycopg://…"""
 
     valid_fraction: float = 0.1
-    """The share of the edges to hold out; the best run has the highest validation AP."""
+    """Fraction of the edges to hold out. The best run has the highest validation AP."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
 
     training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
 
@@ -71,25 +67,27 @@ class Sweep:
         grid = _grid(self.grid)
         options = self.training.options(self.geometry or "auto", valid_fraction=self.valid_fraction)
         if self.resume and (self.out is None or self.storage is not None):
-            raise ValueError("--resume continues runs kept beside --out; --storage keeps its own")
+            raise ValueError(
+                "--resume needs --out and cannot be combined with --storage, which keeps the runs itself"
+            )
         if self.out is not None:
             model_folder.check_free(self.out, "--out")
         plan = resolve(self.reading.graph(self.edges), options)
         candidate = plan.candidates[0]
         with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
             try:
-                found = self._train(plan, grid)
+                runs = self._train(plan, grid)
             except ValueError as error:
-                said = re.sub(r"^[A-Z]\w*: ", "", str(error))
-                raise ValueError(f"--grid: {said}" if said.split()[0] in grid else error) from None
-            best = found.best if plan.valid is None else found.best.calibrated(plan.valid)
+                message = re.sub(r"^[A-Z]\w*: ", "", str(error))
+                raise ValueError(f"--grid: {message}" if message.split()[0] in grid else error) from None
+            best = runs.best if plan.valid is None else runs.best.calibrated(plan.valid)
             if self.out is not None:
                 about: dict[str, Any] = {"geometry": candidate.geometry, "reason": plan.reasons["geometry"]}
                 about |= {"valid_negatives": plan.valid_negatives, "plan": plan.to_dict()}
                 best = dataclasses.replace(best, info={**best.info, **about})
                 best.save(self.out, TrainedOn(plan.graph, plan.valid))  # type: ignore[arg-type]
                 shutil.rmtree(beside(self.out), ignore_errors=True)
-        rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in found.rows]
+        rows = [{k: v for k, v in row.items() if not k.endswith("test_ap")} for row in runs.rows]
         first = max(rows, key=_merit)
         if self.json:
             out = None if self.out is None else str(self.out)
@@ -100,47 +98,34 @@ class Sweep:
         note(f"best in {candidate.geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
 
     def _train(self, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
-        """All runs, kept beside the model until they are done if one is to be saved."""
+        """Train all runs: kept in a checkpoint beside --out, or shared with other workers by --storage."""
+        from timelike.training.shared_sweep import share
+        from timelike.training.sweeps import Sweep as Found
         from timelike.training.sweeps import sweep
         from timelike.training.training_loop import InterruptedTraining
 
-        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
+        graph: Any = plan.graph
+        work = (graph, plan.candidates[0].model, plan.candidates[0].config, grid, self.training.seeds)
         if self.storage is not None:
-            return self._share(self.storage, plan, grid)
+            if plan.valid is None:
+                raise ValueError("--storage needs validation to compare runs; valid_fraction must be > 0")
+            rows, train_again = share(self.storage, *work, plan.valid)
+            return Found(rows, train_again(max(rows, key=_merit)))
         file = None if self.out is None else beside(self.out) / "runs.safetensors"
         try:
-            return sweep(
-                graph,  # type: ignore[arg-type]
-                model,
-                config,
-                grid,
-                self.training.seeds,
-                valid=plan.valid,
-                checkpoint=file,
-            )
+            return sweep(*work, valid=plan.valid, checkpoint=file)
         except InterruptedTraining as stop:
-            hint = " (with --resume)" if file else "; with --out, --resume could continue it"
+            hint = " (with --resume)" if file else "; with --out, --resume could have continued it"
             raise KeyboardInterrupt(f"{stop}{hint}") from None
-
-    def _share(self, storage: str, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
-        """The same by several workers; the best run is trained again only to be saved."""
-        from timelike.training.shared_sweep import share
-        from timelike.training.sweeps import Sweep as Found
-
-        if plan.valid is None:
-            raise ValueError("storage: workers compare runs by validation; valid_fraction must not be 0")
-        model, config, graph = plan.candidates[0].model, plan.candidates[0].config, plan.graph
-        rows, train = share(storage, graph, model, config, grid, self.training.seeds, plan.valid)  # type: ignore[arg-type]
-        return Found(rows, train(max(rows, key=_merit)))
 
 
 def _grid(settings: tuple[str, ...]) -> dict[str, list[float]]:
-    """Names and their values, from `tau1=0.1,0.4` and so on."""
+    """Names with their values, from texts like tau1=0.1,0.4."""
     grid: dict[str, list[float]] = {}
     for text in settings:
         name, _, values = text.partition("=")
         if name in grid:
-            raise ValueError(f"--grid has {name} twice; give all its values together, like tau1=0.1,0.4")
+            raise ValueError(f"--grid has {name} twice; list all values of a name at once, like tau1=0.1,0.4")
         try:
             grid[name] = [float(value) for value in values.split(",")]
         except ValueError:

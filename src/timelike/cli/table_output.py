@@ -1,4 +1,4 @@
-"""Tables that are written piece by piece: memory holds one piece, and a file is there when it is whole."""
+"""Write tables piece by piece: memory holds one piece, and a file appears once it is complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from timelike._util.atomic_files import replacing
 if TYPE_CHECKING:
     import polars as pl
 
-#: Rows of a group of a Parquet file.
+#: Rows per row group of a Parquet file.
 GROUP = 1 << 20
 
 Take = Callable[["pl.DataFrame"], None]
@@ -22,7 +22,7 @@ Take = Callable[["pl.DataFrame"], None]
 
 @contextmanager
 def writing(file: Path | None, form: str) -> Iterator[Take]:
-    """What takes the pieces of a table, in their order, for a file or standard output; there must be one."""
+    """A function that writes the pieces of a table, at least one, in order to a file or standard output."""
     if file is None:
         with (
             tempfile.TemporaryDirectory() as workshop,
@@ -60,7 +60,7 @@ def _json(out: Any, _: Path) -> Iterator[Take]:
 
 @contextmanager
 def _parquet(out: Any, workshop: Path) -> Iterator[Take]:
-    """Pieces become files of their own, and these then groups of rows of the one that is asked for."""
+    """Write each piece to a file, then join the files into one Parquet file."""
     import polars as pl
 
     pieces: list[Path] = []
@@ -75,7 +75,7 @@ def _parquet(out: Any, workshop: Path) -> Iterator[Take]:
         piece.unlink()
 
 
-#: The one list of forms: name → what writes it.
+#: The one list of table formats: name → writer.
 FORMS: dict[str, Callable[[Any, Path], Any]] = {
     "tsv": lambda out, _: _separated("\t", out),
     "csv": lambda out, _: _separated(",", out),

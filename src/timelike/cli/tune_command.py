@@ -1,17 +1,17 @@
-"""`timelike tune`: a search for settings, by validation alone."""
+"""`timelike tune`: search for settings by validation."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import NegativeKind, Preset
 from timelike._version import __version__
-from timelike.cli.options import MINUTES, Count, chosen, optional
+from timelike.cli.options import MINUTES, Count, File, Flag, Json, Number, chosen, optional
 from timelike.cli.printing import note, print_json, print_table, typed
 from timelike.cli.reading_options import Edges, TimedOptions
 
@@ -23,62 +23,54 @@ if TYPE_CHECKING:
 class Tune:
     """Search for the geometry, likelihood, negatives and numbers with the best validation AP.
 
-    Pass training edges only. Prints the finalists and writes the winner to a file for
-    `timelike fit --settings`.
+    EDGES must be training edges only. Prints the finalists and writes the best settings to a file for
+    `timelike fit --settings`. Choose --valid-negatives like the negatives that you will evaluate with; the
+    default is the kind that the preset or settings file names, or the kind that suits the graph.
 
     Example: timelike tune edges.tsv --out best.toml --budget 10
     """
 
     edges: Edges
-    """An edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or a data set: dream5:ecoli."""
 
     out: Annotated[Path, tyro.conf.arg(metavar="FILE")] = Path("best.toml")
-    """The settings file to write; FILE.journal keeps the search until it is done."""
+    """Settings file to write. FILE.journal keeps an unfinished search."""
 
-    budget: Annotated[float | None, optional("FLOAT")] = None
-    """Minutes to search, approximately; default: 5."""
+    budget: Number = None
+    """Approximate duration in minutes; default: 5."""
 
     trials: Count = None
-    """Number of settings to draw instead, however long that takes: the same on every machine."""
+    """Number of settings to try, instead of a duration: gives the same result on every machine."""
 
     preset: Annotated[Preset | None, chosen(Preset)] = None
-    """Start from settings that were found for this kind of graph."""
+    """Start from the settings found for this kind of graph."""
 
-    settings: Annotated[Path | None, optional("FILE")] = None
-    """Start from a file of settings."""
+    settings: File = None
+    """Start from a settings file."""
 
-    valid_negatives: Annotated[
-        NegativeKind | None,
-        tyro.conf.arg(
-            metavar=f"{{{','.join(get_args(NegativeKind))}}}", help_behavior_hint="", aliases=("--protocol",)
-        ),
-    ] = None
-    """The negatives that held-out edges are compared with; default: the kind that suits the graph, or that
-    the
-    preset names. Choose the comparison that you will evaluate."""
+    valid_negatives: Annotated[NegativeKind | None, optional("KIND", aliases=("--protocol",))] = None
+    """Kind of negatives in validation (see `timelike evaluate --help`); default: the one that suits."""
 
     dim: Count = None
     """Dimensions, time included; default: 10."""
 
     valid_fraction: float = 0.1
-    """The share of the edges to hold out."""
+    """Fraction of the edges to hold out."""
 
     seed: int = 0
-    """The source of all random numbers."""
+    """Seed of all random numbers."""
 
     seeds: int = 3
-    """Fresh seeds for the finalists."""
+    """Number of fresh seeds to train the finalists with."""
 
-    resume: bool = False
+    resume: Flag = False
     """Continue an interrupted search."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
 
     reading: tyro.conf.OmitArgPrefixes[TimedOptions] = dataclasses.field(default_factory=TimedOptions)
 
     def run(self) -> None:
-        """Search, print the leaderboard and save the winner."""
+        """Search, print the leaderboard and save the best settings."""
         from timelike.estimator.tuning import tune
 
         if self.preset is not None and self.settings is not None:
@@ -88,10 +80,12 @@ class Tune:
         output_path("--out", self.out, (".toml",))
         journal = self.out.with_name(f"{self.out.name}.journal")
         if journal.exists() and not self.resume:
-            note(f"{journal} belongs to an unfinished search, which starts over; --resume would continue it")
+            note(
+                f"{journal} holds an interrupted search, which starts over; --resume would have continued it"
+            )
             journal.unlink()
         try:
-            found = tune(
+            tuned = tune(
                 self.reading.graph(self.edges),
                 self.preset or self.settings,
                 dim=self.dim,
@@ -105,30 +99,30 @@ class Tune:
             )
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"{stop}{' (with --resume)' * journal.exists()}") from None
-        found.settings.save(self.out)
+        tuned.settings.save(self.out)
         journal.unlink(missing_ok=True)
         if self.json:
-            print_json(self._result(found))
+            print_json(self._result(tuned))
         else:
-            self._print(found)
+            self._print(tuned)
 
-    def _result(self, found: Tuned) -> dict[str, Any]:
+    def _result(self, tuned: Tuned) -> dict[str, Any]:
         return {
             "settings": str(self.out),
-            "leaderboard": found.leaderboard,
-            "trials": found.trials,
-            "seconds": round(found.seconds, 1),
+            "leaderboard": tuned.leaderboard,
+            "trials": tuned.trials,
+            "seconds": round(tuned.seconds, 1),
             "version": __version__,
         }
 
-    def _print(self, found: Tuned) -> None:
+    def _print(self, tuned: Tuned) -> None:
         rows: list[list[Any]] = [["", "validation AP", "±", "geometry", "likelihood", "negatives"]]
-        for place, row in enumerate(found.leaderboard, 1):
+        for place, row in enumerate(tuned.leaderboard, 1):
             name = f"{place}{' (start)' if row['is_start'] else ''}"
             scores = [f"{row['valid_ap']:.3f}", f"{row['spread']:.3f}"]
             kinds = "+".join(kind for kind in row["negatives"] if kind != "weights")
             rows.append([name, *scores, row["geometry"], row["likelihood"], kinds])
         print_table(rows)
-        took = f"{found.seconds:.0f} seconds" if found.seconds < 60 else f"{found.seconds / 60:.1f} minutes"
-        print(f"{found.trials} settings tried in {took}; the winner is in {self.out}")
+        took = f"{tuned.seconds:.0f} seconds" if tuned.seconds < 60 else f"{tuned.seconds / 60:.1f} minutes"
+        print(f"{tuned.trials} settings tried in {took}; the best are in {self.out}")
         print(f"next           timelike fit {typed(self.edges)} --out model --settings {typed(self.out)}")
