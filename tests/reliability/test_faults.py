@@ -33,7 +33,7 @@ def embedding(number=0.0):
 
 
 def split(path):
-    tl.split_edges(tl.datasets.random_dag(NODES, 900, seed=0), protocol="uniform").save(path)
+    tl.split_edges(tl.datasets.random_dag(NODES, 900, seed=0), negatives="uniform").save(path)
 
 
 WRITERS = {

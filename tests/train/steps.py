@@ -8,7 +8,7 @@ import numpy as np
 
 from timelike.engine import passes, table_rows
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import HUBS, Places
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, Learned, Step
@@ -17,7 +17,9 @@ from timelike.engine.optimizers import DENSE, Learned, Step
 def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):
     """As `train` makes it for a small graph."""
     in_one_kernel &= optimizer not in DENSE
-    return Plan(batch_size, Negatives(uniform=pairs - 1), optimizer, "last", (), in_one_kernel=in_one_kernel)
+    return EpochPlan(
+        batch_size, Negatives(uniform=pairs - 1), optimizer, "last", (), in_one_kernel=in_one_kernel
+    )
 
 
 def start(plan, points):

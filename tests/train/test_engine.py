@@ -196,7 +196,9 @@ def first_loss(model=None, **settings):
 
 def first_points():
     config = Config()
-    return training_loop._initial(config.plan(False, False), 30)(prepare.make_numbers(MODEL, config)).points
+    return training_loop._initial(config.epoch_plan(False, False), 30)(
+        prepare.make_numbers(MODEL, config)
+    ).points
 
 
 MODEL = Model(Minkowski(3), TripleFermiDirac())

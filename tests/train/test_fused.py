@@ -12,7 +12,7 @@ from timelike import Model
 from timelike.datasets import grid
 from timelike.engine import gpu_step, row_packing
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import OPTIMIZERS, Learned, Step
@@ -55,7 +55,7 @@ def start(model, optimizer):
 
 @functools.partial(jax.jit, static_argnums=1)
 def by_the_engine(model, optimizer, points, state):
-    plan = Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
+    plan = EpochPlan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
     carry = (points, state, Learned.start({}), jnp.zeros(NODES, jnp.int32))
     for _ in range(STEPS):
         carry, (likelihoods, norms) = take_step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
@@ -155,7 +155,7 @@ def test_where_there_are_kernels(monkeypatch):
 
 def test_without_triton_xla_takes_the_steps(monkeypatch):
     """JAX has announced that its kernels by Triton will go."""
-    plan = Plan(2**14, Negatives(uniform=4), "adam", "last", ())
+    plan = EpochPlan(2**14, Negatives(uniform=4), "adam", "last", ())
     graph, small = grid(200, 200), grid(2, 2)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert _faster(plan, MODELS["minkowski"], graph, alone=True).fused

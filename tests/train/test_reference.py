@@ -12,7 +12,7 @@ from steps import compiled, make_plan, one_by_one
 import timelike.engine.batch_step
 from timelike.core.model import Model
 from timelike.engine import table_rows
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import sum_by_node
 from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import OPTIMIZERS, update_rows
@@ -88,7 +88,7 @@ PIECES = {
     },
 }
 FIRST_ENTRIES = jax.jit(table_rows.first_entries)
-TRANSFORMATION = functools.cache(Plan.transformation)
+TRANSFORMATION = functools.cache(EpochPlan.transformation)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
         monkeypatch.setattr(timelike.engine.batch_step, name, piece)
     monkeypatch.setattr(table_rows, "first_entries", FIRST_ENTRIES)
-    monkeypatch.setattr(Plan, "transformation", TRANSFORMATION)
+    monkeypatch.setattr(EpochPlan, "transformation", TRANSFORMATION)
 
 
 def compare(steps, manifold, likelihood, optimizer, sizes=SHORT, in_one_kernel=True, tolerance=1e-12):

@@ -7,7 +7,7 @@ import pytest
 import timelike as tl
 from timelike.engine.table_storage import STORAGES, narrow, wide
 from timelike.training.checkpoint import Checkpointing
-from timelike.training.cost_model import Work
+from timelike.training.cost_model import Workload
 
 HALVES = ["bfloat16", "float16"]
 #: Bits of the mantissa.
@@ -127,6 +127,6 @@ def test_auto_tries_only_what_16_bits_are_for():
 
 
 def test_a_plan_knows_it():
-    whole, half = (Work(10**6, 10**7, 100, tables=tables) for tables in ("float32", "bfloat16"))
+    whole, half = (Workload(10**6, 10**7, 100, tables=tables) for tables in ("float32", "bfloat16"))
     assert half.bytes_per_node() - 8 == (whole.bytes_per_node() - 8) / 2
     assert half.sent(4) / whole.sent(4) == pytest.approx(0.75, abs=0.01)

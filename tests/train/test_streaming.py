@@ -86,7 +86,7 @@ def test_a_run_goes_on_from_its_checkpoint(split, in_parts, streamed, tmp_path):
 
 
 def test_every_edge_is_seen_once_in_an_epoch(in_parts):
-    plan = CONFIG.plan(False, False)
+    plan = CONFIG.epoch_plan(False, False)
     stream = Stream(plan, in_parts)
     order = stream._order(0, 0)
     assert sorted(order) == [0, 1, 2, 3]

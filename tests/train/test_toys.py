@@ -77,7 +77,7 @@ def fit(toy: str) -> Fit:
     non_edges = np.stack([sources, targets], axis=1)[~edge]
     negatives = Negatives(listed=round(len(non_edges) / graph.num_edges))
     settings = {"epochs": 600, "batch_size": graph.num_edges, "learning_rate": rate, "negatives": negatives}
-    runs = [train(graph, model, Config(**settings, seed=s), non_edges=non_edges) for s in range(SEEDS)]
+    runs = [train(graph, model, Config(**settings, seed=s), listed=non_edges) for s in range(SEEDS)]
     return Fit(sources, targets, edge, np.stack([run.prob(sources, targets) for run in runs]))
 
 

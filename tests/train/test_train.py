@@ -207,17 +207,17 @@ def test_a_start_may_be_a_list():
 
 
 @pytest.mark.parametrize(
-    ("negatives", "non_edges", "said"),
+    ("negatives", "listed", "said"),
     [
         (Negatives(), None, "Negatives: none is drawn"),
-        (Negatives(uniform=1), [[0, 1]], "non_edges are given, but Negatives draws from them only if"),
-        (Negatives(listed=1), [[3, 3]], "non_edges: each is a training edge, or a node with itself"),
+        (Negatives(uniform=1), [[0, 1]], r"listed.*Negatives\(listed"),
+        (Negatives(listed=1), [[3, 3]], "listed: every pair is"),
     ],
 )
-def test_there_must_be_non_edges_to_learn(negatives, non_edges, said):
-    given = None if non_edges is None else np.array(non_edges)
+def test_there_must_be_non_edges_to_learn(negatives, listed, said):
+    given = None if listed is None else np.array(listed)
     with pytest.raises(ValueError, match=said):
-        train(GRAPH, MODEL, Config(negatives=negatives), non_edges=given)
+        train(GRAPH, MODEL, Config(negatives=negatives), listed=given)
 
 
 def test_a_graph_with_all_edges_has_no_non_edges_to_learn():
@@ -307,7 +307,7 @@ def test_settings_that_cannot_be(changes, says):
     [
         ({"select": "test"}, {}, 'select is "test" but no test pairs were given'),
         ({"patience": 3}, {}, "patience is 3 but"),
-        ({"negatives": Negatives(listed=1)}, {}, "listed is set but no non_edges were given"),
+        ({"negatives": Negatives(listed=1)}, {}, "Negatives: listed is set"),
         (
             {},
             {"valid": LabelledPairs.build([[0, 1]], np.zeros((0, 2), int))},

@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import Shuffle, at, below_at
 from timelike.distributed.all_to_all import AXIS, Wanted, ask
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.passes import Blocks
 from timelike.engine.sampling import in_row
@@ -123,7 +123,7 @@ def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
     return rows * mine[0], rows * (mine[-1] + 1)
 
 
-def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
+def spread(mesh: Mesh, mine: DiGraph, plan: EpochPlan, rows: int) -> SharedEdges:
     """Put edges on the devices. `mine` has the edges of all nodes, or of those of this process only."""
     check_kinds(plan.negatives)
     first, last = own_nodes(mesh, rows)

@@ -23,7 +23,7 @@ from timelike.distributed.sharded_edges import SharedEdges
 from timelike.distributed.sharded_steps import Tables, drawing, on, stepping, where
 from timelike.engine.device_scoring import average_precision_on_device, log_probs
 from timelike.engine.epoch import NAMED_CULPRITS, Report, init_moments, init_points
-from timelike.engine.epoch_plan import Numbers, Plan, in_epoch
+from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
 from timelike.engine.optimizers import Learned
 from timelike.engine.passes import Blocks, Tally
 from timelike.engine.table_rows import get_rows
@@ -37,7 +37,7 @@ def mesh_of_all() -> Mesh:
     return Mesh(np.array(jax.devices()), (AXIS,))
 
 
-def start(mesh: Mesh, plan: Plan, numbers: Numbers, rows: int) -> Tables:
+def start(mesh: Mesh, plan: EpochPlan, numbers: Numbers, rows: int) -> Tables:
     """Points as one process would begin with, spread; rows past the last node are there too."""
     count, model = rows * mesh.devices.size, numbers.model
 
@@ -55,7 +55,7 @@ def start(mesh: Mesh, plan: Plan, numbers: Numbers, rows: int) -> Tables:
 class Runner:
     """The programs of a run, and the sizes of buckets that they were compiled for."""
 
-    def __init__(self, mesh: Mesh, plan: Plan, numbers: Numbers, edges: SharedEdges, pairs: Any):
+    def __init__(self, mesh: Mesh, plan: EpochPlan, numbers: Numbers, edges: SharedEdges, pairs: Any):
         self.mesh, self.plan, self.numbers, self.edges, self.pairs = mesh, plan, numbers, edges, pairs
         self.size = 0
         self.cut = Blocks.of(plan, math.prod(Shuffle.grid(edges.num_edges)))

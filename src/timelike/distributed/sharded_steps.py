@@ -22,7 +22,7 @@ from timelike.core.struct import with_reals
 from timelike.distributed.all_to_all import AXIS, Route, Wanted
 from timelike.distributed.sharded_edges import SharedEdges
 from timelike.engine.batch_step import move_rows
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.objective import batch_loss, total_loss
 from timelike.engine.optimizers import Learned, Step
 from timelike.engine.passes import Blocks, Tally
@@ -62,7 +62,7 @@ _BLOCK = Block(Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())), *[cast(Any, Spec(
 
 
 @functools.cache
-def drawing(mesh: Mesh, plan: Plan) -> Any:
+def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
     """The program (edges, key of the epoch, number) → (block, rejected draws)."""
 
     def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
@@ -91,7 +91,7 @@ def drawing(mesh: Mesh, plan: Plan) -> Any:
 
 
 @functools.cache
-def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
+def stepping(mesh: Mesh, plan: EpochPlan, rows: int, size: int) -> Any:
     """The program (model, step, block, tables) → (tables, tally), with buckets of this size."""
     shards = mesh.devices.size
 
@@ -110,7 +110,7 @@ def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
     return jax.jit(program, donate_argnums=3)
 
 
-def _step(plan: Plan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
+def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
     """One minibatch: fetch its rows, differentiate, send the derivatives to the rows, step there."""
     points, optimizer, learned, slots = tables
     route, weights = batch

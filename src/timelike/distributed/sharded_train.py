@@ -21,7 +21,7 @@ from timelike.distributed.sharded_run import Runner, collect, mesh_of_all, sprea
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Report
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.passes import Tally
 from timelike.engine.table_storage import check_storage
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -234,8 +234,8 @@ class Run:
         return Embedding(model, found, names, history, info)
 
 
-def _plan(config: Config, valid: LabelledPairs | None) -> Plan:
-    plan = config.plan(valid is not None, False)
+def _plan(config: Config, valid: LabelledPairs | None) -> EpochPlan:
+    plan = config.epoch_plan(valid is not None, False)
     if plan.dense:
         raise ValueError(
             f'optimizer is {plan.optimizer!r}, which moves every node; many processes take "adam"'

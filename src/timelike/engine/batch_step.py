@@ -26,10 +26,10 @@ from timelike.engine.table_rows import (
 from timelike.engine.table_storage import wide
 
 if TYPE_CHECKING:
-    from timelike.engine.epoch_plan import Plan
+    from timelike.engine.epoch_plan import EpochPlan
 
 
-def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
+def take_step(plan: EpochPlan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
     """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
 
     Padding has node numbers past the end: reading them gives the last row, writing them nothing.
@@ -62,7 +62,7 @@ def _in_entries(norms: Float[Array, "nodes"], entries: int) -> Float[Array, "ent
 
 
 def move_rows(
-    plan: Plan,
+    plan: EpochPlan,
     manifold: Manifold,
     step: Step,
     tables: tuple[Array, Any, Array],
@@ -91,7 +91,7 @@ def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Arr
 
 
 def take_fused_step(
-    plan: Plan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
+    plan: EpochPlan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
 ) -> tuple[tuple, tuple]:
     """`take_step` by the kernels of `fused`."""
     from timelike.engine import gpu_step

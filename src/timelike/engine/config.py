@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from timelike._util.checks import one_of, positive_number, whole_number
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, OPTIMIZERS
 from timelike.engine.table_storage import STORAGES
@@ -87,7 +87,7 @@ class Config:
         """The same run without validation, which ends with this epoch and keeps it."""
         return dataclasses.replace(self, until=epoch, select="last", patience=None)
 
-    def plan(self, has_valid: bool, has_test: bool) -> Plan:
+    def epoch_plan(self, has_valid: bool, has_test: bool) -> EpochPlan:
         """The part that is fixed when an epoch is compiled."""
         if self.select == "test" and not has_test:
             raise ValueError('Config: select is "test" but no test pairs were given')
@@ -95,7 +95,7 @@ class Config:
         if self.patience is not None and select == "last":
             cure = 'take select="valid"' if self.select == "last" else "give valid pairs"
             raise ValueError(f"Config: patience is {self.patience} but the last epoch is kept; {cure}")
-        return Plan(
+        return EpochPlan(
             batch_size=self.batch_size,
             negatives=self.negatives,
             optimizer=self.optimizer,

@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
 from timelike.engine.device_scoring import average_precision_on_device, log_probs
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.optimizers import Learned
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
 from timelike.engine.row_packing import pack, unpack
@@ -37,7 +37,7 @@ NAMED_CULPRITS = 3
 class Data(NamedTuple):
     """Edges to learn, and pairs to score after each epoch.
 
-    The table is an `EdgeTable`; `FilteredEdges` where `Plan.fused`; None if the edges are streamed.
+    The table is an `EdgeTable`; `FilteredEdges` where `EpochPlan.fused`; None if the edges are streamed.
     """
 
     table: Any
@@ -73,7 +73,7 @@ class Report(NamedTuple):
     culprits: Int[Array, "named"]
 
 
-def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
+def init_state(plan: EpochPlan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
     points = init_points(plan, numbers, num_nodes, together=None if plan.tables == "float32" else DRAWN)
     reals = reals_of(numbers.model, plan.learn)
@@ -91,7 +91,7 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
 
 
 def init_points(
-    plan: Plan, numbers: Numbers, num_nodes: int, together: int | None = None
+    plan: EpochPlan, numbers: Numbers, num_nodes: int, together: int | None = None
 ) -> Float[Array, "nodes ambient"]:
     """Points in a small patch around the origin, each from a key of its own; all or so many together."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
@@ -102,7 +102,7 @@ def init_points(
     return jax.vmap(draw)(keys) if together is None else jax.lax.map(draw, keys, batch_size=together)
 
 
-def init_moments(plan: Plan, points: Float[Array, "nodes ambient"]) -> Any:
+def init_moments(plan: EpochPlan, points: Float[Array, "nodes ambient"]) -> Any:
     """A fresh optimiser for these points."""
     return plan.transformation().init(
         points if MOMENTS[plan.tables] is None else points.astype(MOMENTS[plan.tables])
@@ -128,7 +128,7 @@ def _options() -> dict[str, str] | None:
 
 
 def run_epoch(
-    plan: Plan, numbers: Numbers, data: Data, state: State, lanes: Lanes = ONE
+    plan: EpochPlan, numbers: Numbers, data: Data, state: State, lanes: Lanes = ONE
 ) -> tuple[State, Report]:
     """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
     table = data.table
@@ -137,7 +137,7 @@ def run_epoch(
     return lanes.at_once(partial(end_epoch, plan, data, table.num_edges))(numbers, state, carry, tally)
 
 
-def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
+def begin_epoch(plan: EpochPlan, table: EdgeTable, state: State) -> Carry:
     """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
     if plan.fused:
         return *pack(state.points, state.optimizer), state.learned, jnp.zeros(0, jnp.int32)
@@ -146,7 +146,7 @@ def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
 
 
 def end_epoch(
-    plan: Plan, data: Data, num_edges: int, numbers: Numbers, state: State, carry: Carry, tally: Tally
+    plan: EpochPlan, data: Data, num_edges: int, numbers: Numbers, state: State, carry: Carry, tally: Tally
 ) -> tuple[State, Report]:
     """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
@@ -160,7 +160,7 @@ def end_epoch(
     return _select(plan, numbers, moved._replace(alive=keep), report), report
 
 
-def _moved(plan: Plan, carry: Carry, state: State) -> State:
+def _moved(plan: EpochPlan, carry: Carry, state: State) -> State:
     """The state with what the steps of an epoch made of it."""
     points, optimizer, learned, _ = carry
     if plan.fused:
@@ -177,7 +177,7 @@ def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
     return jnp.stack([jnp.where(node < none, node, -1) for node in found[1:]])
 
 
-def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State:
+def _select(plan: EpochPlan, numbers: Numbers, state: State, report: Report) -> State:
     """Remember the best epoch by the chosen score; run out of patience when it is too long ago."""
     scores = {"valid": report.valid_ap, "test": report.test_ap, "last": state.epoch.astype(report.loss.dtype)}
     better = state.alive & (scores[plan.select] > state.best_score)
@@ -198,7 +198,7 @@ def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State
     )
 
 
-def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
+def _report(plan: EpochPlan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, tally.loss.dtype)

@@ -16,7 +16,7 @@ from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedul
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class EpochPlan:
     """What is fixed when an epoch is compiled."""
 
     batch_size: int

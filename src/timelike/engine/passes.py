@@ -19,7 +19,7 @@ from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.core.numerics import SATURATION
 from timelike.engine.batch_step import take_fused_step, take_step
-from timelike.engine.epoch_plan import Numbers, Plan, in_epoch
+from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
 from timelike.engine.negatives import PAIRS_PER_BLOCK
 from timelike.engine.opaque_calls import in_one_kernel
 from timelike.engine.optimizers import Learned, Step
@@ -79,7 +79,7 @@ class Blocks(NamedTuple):
     unroll: int
 
     @classmethod
-    def of(cls, plan: Plan, size: int) -> Blocks:
+    def of(cls, plan: EpochPlan, size: int) -> Blocks:
         """For so many edges, with the padding of their shuffle."""
         pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
         steps = -(-size // batch)
@@ -115,7 +115,7 @@ class Drawn(NamedTuple):
 
 
 def sweep_edges(
-    plan: Plan,
+    plan: EpochPlan,
     numbers: Numbers,
     table: EdgeTable,
     epoch: Array,
@@ -137,7 +137,7 @@ def _key_of_part(key: Array, part: Array) -> Array:
 
 
 def _sweep_edges(
-    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry, lanes: Lanes = ONE
+    plan: EpochPlan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry, lanes: Lanes = ONE
 ) -> tuple[Carry, Tally]:
     """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
     cut = Blocks.of(plan, math.prod(Shuffle.grid(table.num_edges)))
@@ -158,7 +158,7 @@ def _sweep_edges(
 
 
 def _draw(
-    plan: Plan, table: EdgeTable, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
+    plan: EpochPlan, table: EdgeTable, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
 ) -> Drawn:
     """The examples of a block, by its number."""
     steps, batch = cut.per_block, cut.batch
@@ -173,7 +173,7 @@ def _draw(
 
 
 def _take_all(
-    plan: Plan, table: EdgeTable, unroll: int, model: Model, step: Step, carry: Carry, batches: Any
+    plan: EpochPlan, table: EdgeTable, unroll: int, model: Model, step: Step, carry: Carry, batches: Any
 ) -> tuple[Carry, Any]:
     take = partial(take_step, plan, model, step)
     if plan.fused:

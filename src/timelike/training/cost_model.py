@@ -38,7 +38,7 @@ MEMORY = {"cpu": 16.0, "h200": 139.0}
 
 
 @dataclasses.dataclass(frozen=True)
-class Work:
+class Workload:
     """What is to be trained: `ambient` numbers for a point, `negatives` to an edge, in a `flat` space."""
 
     nodes: int
@@ -148,8 +148,8 @@ def devices() -> dict[str, Any]:
     return json.loads(Path(__file__).with_name("rates.json").read_text(encoding="utf-8"))
 
 
-def plan(
-    work: Work,
+def estimate_cost(
+    work: Workload,
     processes: int | None = None,
     *,
     device: str = "cpu",
@@ -198,9 +198,9 @@ def plan(
     }
 
 
-def work_of(graph: Any, model: Any, config: Any) -> Work:
+def workload_of(graph: Any, model: Any, config: Any) -> Workload:
     """What `train` would have to do."""
-    return Work(
+    return Workload(
         nodes=graph.num_nodes,
         edges=max(graph.num_edges, 1),
         ambient=model.manifold.ambient_dim,
@@ -218,7 +218,7 @@ def check_memory(graph: Any, model: Any, config: Any) -> None:
     """
     import jax
 
-    work, room = work_of(graph, model, config), memory()
+    work, room = workload_of(graph, model, config), memory()
     if jax.default_backend() == "cpu" and room is not None and work.nodes * work.bytes_per_node() > room:
         raise ValueError(
             f"dim is {model.manifold.dim:,}: to train {work.nodes:,} nodes takes about "

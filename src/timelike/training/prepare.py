@@ -17,7 +17,7 @@ from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
 from timelike.engine.config import Config
 from timelike.engine.epoch import Data
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges
 from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.engine.table_storage import check_storage
@@ -45,7 +45,7 @@ def prepare(
     test: LabelledPairs | None,
     listed: np.ndarray | None,
     alone: bool = False,
-) -> tuple[Plan, Data]:
+) -> tuple[EpochPlan, Data]:
     """Check what is to be learned, fix what is compiled, and copy the rest to the device.
 
     `alone` says that the run is one, not many side by side; only such a run may stream its edges.
@@ -60,7 +60,7 @@ def prepare(
         raise ValueError(f"{graph} has no edges to learn from")
     check_memory(graph, model, config)
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
-    plan = config.plan(valid is not None, test is not None)
+    plan = config.epoch_plan(valid is not None, test is not None)
     plan = _faster(plan, model, graph, alone)
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     _check_negatives(plan, graph, listed)
@@ -85,7 +85,7 @@ def _check_learned(model: Model, config: Config) -> None:
             )
 
 
-def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> None:
+def _check_negatives(plan: EpochPlan, graph: AnyGraph, listed: np.ndarray | None) -> None:
     """Without non-edges to tell them from, every pair becomes a likely edge: an error, or a warning."""
     if not plan.negatives.total:
         raise ValueError("Negatives: none is drawn, so every pair would become a likely edge; set uniform=4")
@@ -101,7 +101,7 @@ def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> 
         warnings.warn(f"{graph} has all edges there can be: no non-edges are learned", stacklevel=4)
 
 
-def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
+def _faster(plan: EpochPlan, model: Model, graph: AnyGraph, alone: bool) -> EpochPlan:
     """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
     rows = plan.rows(graph.num_edges)
     if jax.default_backend() == "cpu":
@@ -166,7 +166,7 @@ def settings_of(
     graph: AnyGraph,
     model: Model,
     config: Config,
-    plan: Plan,
+    plan: EpochPlan,
     data: Data,
     listed: np.ndarray | None = None,
 ) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from jaxtyping import Array
 
 from timelike.engine.bloom_filter import add_members, no_members
 from timelike.engine.epoch import Data, Report, State, begin_epoch, compiled, end_epoch
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges, side_by_side
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import draws_for
@@ -49,7 +49,7 @@ def validation_pairs(shards: EdgeShards, seed: int = 0, ratio: int = 4) -> Label
 
 
 @functools.cache
-def _programs(plan: Plan) -> tuple[Any, Any, Any]:
+def _programs(plan: EpochPlan) -> tuple[Any, Any, Any]:
     """What begins an epoch, takes the steps of a part of its edges, and ends it."""
     return (
         jax.jit(partial(begin_epoch, plan)),
@@ -64,7 +64,7 @@ class Stream:
     `on_part` is called with how many parts of the epoch are begun, and how many there are.
     """
 
-    def __init__(self, plan: Plan, shards: EdgeShards, listed: np.ndarray | None = None):
+    def __init__(self, plan: EpochPlan, shards: EdgeShards, listed: np.ndarray | None = None):
         self.shards, self.plan = shards, plan
         self.on_part: Callable[[int, int], Any] = lambda begun, of: None
         self._pool = ThreadPoolExecutor(1, "edges")

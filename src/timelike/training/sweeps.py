@@ -24,13 +24,13 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import MOST_NODES, DiGraph
 from timelike.training.checkpoint import Checkpointing, Saver, beside
-from timelike.training.cost_model import WORD, work_of
+from timelike.training.cost_model import WORD, workload_of
 from timelike.training.grid import one_run, runs_of
 from timelike.training.prepare import plain_numbers, prepare, settings_of
 from timelike.training.training_loop import (
@@ -127,7 +127,7 @@ def sweep(
 
 def _of_lane(
     graph: DiGraph,
-    plan: Plan,
+    plan: EpochPlan,
     run: tuple[Model, Config],
     state: State,
     history: dict[str, np.ndarray],
@@ -141,13 +141,13 @@ def _of_lane(
 
 def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
     """What a run has of its own: tables, the rows of a step, and the pairs that are drawn together."""
-    work = work_of(graph, model, config)
+    work = workload_of(graph, model, config)
     needed = work.nodes * work.bytes_per_node() + work.bytes_per_step() + DRAWN * PAIRS_PER_BLOCK
     return needed * jnp.result_type(float).itemsize // WORD
 
 
 def _run_chunk(
-    plan: Plan, lanes: list[Numbers], data: Data, num_nodes: int, epochs: int, saver: Saver, bar: Any
+    plan: EpochPlan, lanes: list[Numbers], data: Data, num_nodes: int, epochs: int, saver: Saver, bar: Any
 ) -> tuple[State, dict[str, np.ndarray]]:
     """Train the runs of a chunk side by side until the last one is done.
 
@@ -222,7 +222,7 @@ def _join(trees: list[Any], lanes: int) -> Any:
 
 
 @functools.cache
-def programs(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
+def programs(plan: EpochPlan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
     if not plan.in_one_kernel:  # steps are taken at once, too
@@ -233,7 +233,7 @@ def programs(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
 @functools.cache
 def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
     """Numbers → states; it takes as long to compile as an epoch, so plans share it that begin alike."""
-    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
+    plan = EpochPlan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
     return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
 
 

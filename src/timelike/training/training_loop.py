@@ -19,7 +19,7 @@ from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import AnyGraph, EdgeShards
@@ -143,12 +143,12 @@ def started(state: State, model: Model, start: np.ndarray) -> State:
 
 
 @functools.cache
-def _compiled(plan: Plan) -> Any:
+def _compiled(plan: EpochPlan) -> Any:
     return compiled(partial(run_epoch, plan))
 
 
 @functools.cache
-def _initial(plan: Plan, num_nodes: int) -> Any:
+def _initial(plan: EpochPlan, num_nodes: int) -> Any:
     return jax.jit(partial(init_state, plan, num_nodes=num_nodes))
 
 
@@ -166,7 +166,7 @@ def make_embedding(
     graph: AnyGraph,
     model: Model,
     settings: dict[str, Any],
-    plan: Plan,
+    plan: EpochPlan,
     state: State,
     history: dict[str, np.ndarray],
 ) -> Embedding:
