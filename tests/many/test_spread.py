@@ -16,7 +16,7 @@ from timelike.distributed.sharded_edges import edge_sum, own_nodes, rows_of, spr
 from timelike.distributed.sharded_run import mesh_of_all
 from timelike.distributed.sharded_train import NOTHING, Run, train
 from timelike.engine.sampling import EdgeTable
-from timelike.training.exchange_buckets import usual, with_room
+from timelike.training.cost_model import bucket_size, rounded_bucket
 
 HOT = {"learning_rate": 1e30, "init_scale": 1e30}
 
@@ -157,9 +157,9 @@ def test_an_exchange_that_fails_is_a_loss_whatever_the_class_of_the_error(kind, 
 
 
 def test_buckets():
-    assert usual(100, 1) == 100
-    assert usual(10_000, 4) == 2500 + 300
-    assert [with_room(n) for n in (1, 15, 17, 1000, 1025)] == [1, 15, 18, 1024, 1152]
+    assert bucket_size(100, 1) == 100
+    assert bucket_size(10_000, 4) == 2500 + 300
+    assert [rounded_bucket(n) for n in (1, 15, 17, 1000, 1025)] == [1, 15, 18, 1024, 1152]
 
 
 def test_a_plan(capsys):

@@ -1,4 +1,4 @@
-"""A fit on many processes: one geometry, one run."""
+"""Fit an estimator on many processes: one geometry, one run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from timelike.io.columns import Columns
 
 
 def is_first() -> bool:
-    """Whether this is the process that gets the result."""
+    """Whether this process gets the result."""
     return jax.process_index() == 0
 
 
 class NotHere(Exception):
-    """The run is done, and the first process has the result."""
+    """The run is finished, and the first process has the result."""
 
 
 def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: Path, every: float) -> None:
@@ -41,12 +41,12 @@ def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: P
 def fit_own(
     estimator: SpacetimeEmbedding, file: Path, columns: Columns | None, checkpoint: Path, every: float
 ) -> None:
-    """Fit an estimator to a file of numbered nodes, of which each process reads its own edges."""
+    """Fit an estimator to a file of numbered nodes; each process keeps only its own edges."""
     mesh = mesh_of_all()
-    mine = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
-    size = GraphSize(mine.num_nodes, int(over_processes(mine.num_edges).sum()))
+    edges = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
+    size = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
     estimator.carry_out(
-        _plan(estimator, size, None), lambda plan, candidate, *_: _train(mine, candidate, checkpoint, every)
+        _plan(estimator, size, None), lambda plan, candidate, *_: _train(edges, candidate, checkpoint, every)
     )
 
 
@@ -83,7 +83,7 @@ def _train(
 
 
 class GraphSize(NamedTuple):
-    """The size of a graph whose edges no process sees as a whole: all that a plan needs of it."""
+    """The size of a graph whose edges are spread over processes: all that a plan needs."""
 
     num_nodes: int
     num_edges: int
