@@ -71,15 +71,15 @@ def test_two_processes_find_each_other(variables, tmp_path):
 
 #: What is in the environment, and what is said to be missing.
 MISSING = [
-    ({}, "nothing of Slurm, Open MPI and Kubernetes is in the environment; give --coordinator HOST:PORT"),
-    ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX knows Open MPI up to version 4; give --coordinator HOST:PORT"),
+    ({}, "the environment is not that of Slurm, Open MPI or Kubernetes; pass --coordinator HOST:PORT"),
+    ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX supports Open MPI up to version 4; pass --coordinator HOST:PORT"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:1"}, "the environment has no OMPI_COMM_WORLD_SIZE"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;smoke"}, "Could not parse coordinator IP address from Open MPI"),
     (
         {"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": "443"},
-        "Service token file does not exist; give --coordinator HOST:PORT"
+        "Service token file does not exist; pass --coordinator HOST:PORT"
         if importlib.util.find_spec("kubernetes")
-        else 'JAX needs the client of Kubernetes: pip install "jax[k8s]"',
+        else 'JAX needs the Kubernetes client: pip install "jax[k8s]"',
     ),
 ]
 

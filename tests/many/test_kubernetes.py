@@ -130,5 +130,5 @@ def test_a_pod_that_may_not_ask_is_told_so(cluster, tmp_path):
     _, said = one.communicate(timeout=300)
     assert one.returncode == 1
     assert said.splitlines()[-1].startswith(
-        "ValueError: coordinator is auto, but Kubernetes API Error: 401 - Unauthorized; give --coordinator"
+        "ValueError: coordinator is auto, but Kubernetes API Error: 401 - Unauthorized; pass --coordinator"
     )

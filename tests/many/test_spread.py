@@ -91,7 +91,7 @@ def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
     """An epoch may take hours; the first block that is not finite ends it."""
     monkeypatch.setattr("timelike.engine.passes.PAIRS_PER_BLOCK", 400)
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
-    with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30 is most likely"):
+    with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30"):
         run.finish(None, progress=False)
     assert run.block < run.runner.cut.blocks
 
@@ -107,18 +107,18 @@ def test_what_many_processes_cannot_do_is_said():
 def test_more_edges_than_there_are_numbers(monkeypatch):
     graph = dealt(split_of().train)
     monkeypatch.setattr("timelike.distributed.sharded_edges.MOST_EDGES", graph.num_edges - 1)
-    said = f"there are {graph.num_edges} edges; many processes take at most {graph.num_edges - 1}"
-    with pytest.raises(ValueError, match=rf"{said}.* stream them in one process \(--stream\)"):
+    said = f"{graph.num_edges} edges; several processes support at most {graph.num_edges - 1}"
+    with pytest.raises(ValueError, match=rf"{said}.*--stream"):
         train(graph, MODEL, config_of())
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("host",), "coordinator is 'host'; it must be HOST:PORT"),
-        (("host:1",), "needs num_processes and process_id"),
-        (("host:1", 2, 2), "process_id is 2; with num_processes 2 it must be in 0 … 1"),
-        (("auto", 2, 0), "leave them out"),
+        (("host",), "coordinator is 'host'"),
+        (("host:1",), "coordinator is host:1.*num_processes and process_id"),
+        (("host:1", 2, 2), "process_id is 2; with num_processes 2"),
+        (("auto", 2, 0), "num_processes and process_id.*coordinator auto"),
     ],
 )
 def test_a_process_that_cannot_be(given, said):
@@ -129,10 +129,10 @@ def test_a_process_that_cannot_be(given, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--num-processes", "2"], "--process-id need --coordinator too"),
+        (["--num-processes", "2"], "--num-processes and --process-id"),
         (
             ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
-            "--tune is for one",
+            "--tune runs in one process",
         ),
         (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
     ],

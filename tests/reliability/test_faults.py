@@ -146,7 +146,7 @@ def test_a_run_goes_on_when_its_checkpoint_cannot_be_written(tmp_path):
     keep = tl.Checkpointing(tmp_path / "run.safetensors", every_epochs=1)
     with (
         small_files(),
-        pytest.warns(UserWarning, match=r"could not be written \(.*too large.*the run goes on"),
+        pytest.warns(UserWarning, match=r"could not be written \(.*too large.*training continues"),
     ):
         found = tl.train(graph, model, config, checkpoint=keep)
     assert found.points.tobytes() == expected.points.tobytes()

@@ -83,7 +83,7 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path):
         with pytest.raises(ValueError, match=r"^[^\n]* is not a readable checkpoint [^\n]*delete it"):
             run(path)
     save_file({"points": np.zeros((30, 4), np.float32)}, path)
-    with pytest.raises(ValueError, match=r"run.safetensors is not a checkpoint of timelike; delete it"):
+    with pytest.raises(ValueError, match=r"run.safetensors is not a timelike checkpoint; delete it"):
         run(path)
 
 
@@ -170,7 +170,7 @@ def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
         assert process.returncode == 130
         assert re.fullmatch(
             rf"{number.name}: stopped after epoch \d+ of \d+; "
-            rf"saved to {re.escape(str(path))}, run the same again to resume\n",
+            rf"saved to {re.escape(str(path))}; run it again to resume\n",
             said,
         )
     start(environment, path, result).communicate()
