@@ -32,10 +32,11 @@ class NotHere(Exception):
 def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: Path, every: float) -> None:
     """Fit an estimator to a graph that every process has read; all but the first raise `NotHere`."""
 
-    def train_spread(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
-        return _train(dealt(graph_of(plan)), candidate, checkpoint, every, plan.valid, graph_of(plan).names)
+    def train_dealt(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        assert isinstance(plan.graph, DiGraph)
+        return _train(dealt(plan.graph), candidate, checkpoint, every, plan.valid, plan.graph.names)
 
-    estimator.carry_out(_plan(estimator, graph, valid), train_spread)
+    estimator.carry_out(resolve(graph, estimator.options, valid=valid, spread=True), train_dealt)
 
 
 def fit_own(
@@ -44,20 +45,9 @@ def fit_own(
     """Fit an estimator to a file of numbered nodes; each process keeps only its own edges."""
     mesh = mesh_of_all()
     edges = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
-    size = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
-    estimator.carry_out(
-        _plan(estimator, size, None), lambda plan, candidate, *_: _train(edges, candidate, checkpoint, every)
-    )
-
-
-def _plan(estimator: SpacetimeEmbedding, graph: Any, valid: Any) -> FitPlan:
-    return resolve(graph, estimator.options, valid=valid, spread=True)
-
-
-def graph_of(plan: FitPlan) -> DiGraph:
-    """The training edges of a plan for a graph in memory."""
-    assert isinstance(plan.graph, DiGraph)
-    return plan.graph
+    size: Any = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
+    plan = resolve(size, estimator.options, spread=True)
+    estimator.carry_out(plan, lambda plan, candidate, *_: _train(edges, candidate, checkpoint, every))
 
 
 def _train(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from functools import partial
 from typing import Any
 
 import jax
@@ -18,6 +17,7 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import Shuffle, at, below_at
 from timelike.distributed.all_to_all import AXIS, Wanted, ask
+from timelike.engine.edge_source import STATIC, Nodes
 from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.passes import Blocks
@@ -25,17 +25,11 @@ from timelike.engine.sampling import in_row
 from timelike.graphs.digraph import MOST_EDGES, DiGraph
 from timelike.graphs.edge_sorting import PIECE
 
-Nodes = Int[Array, "*shape"]
-
 #: Kinds of negatives that can be rejected with only the edges that leave a node.
 KINDS = ("uniform", "same_source", "popular_source", "reversed")
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["row_starts", "targets", "weights", "ranges"],
-    meta_fields=["num_nodes", "num_edges", "rows", "halvings", "draws", "batch"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class SharedEdges:
     """The edges of a shard, with requests to other shards for theirs.
@@ -48,12 +42,12 @@ class SharedEdges:
     targets: Int[Array, "edges"]
     weights: Array
     ranges: Int[Array, "shards_plus_1"]
-    num_nodes: int
-    num_edges: int
-    rows: int
-    halvings: int
-    draws: int
-    batch: int
+    num_nodes: int = dataclasses.field(metadata=STATIC)
+    num_edges: int = dataclasses.field(metadata=STATIC)
+    rows: int = dataclasses.field(metadata=STATIC)
+    halvings: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
+    batch: int = dataclasses.field(metadata=STATIC)
 
     @property
     def count(self) -> int:

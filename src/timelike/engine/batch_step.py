@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, Int
 from timelike.core.manifold import Manifold
 from timelike.core.model import Model
 from timelike.core.struct import with_reals
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import Places, sum_by_node
 from timelike.engine.objective import batch_loss, total_loss
 from timelike.engine.optimizers import Learned, Step, update_rows
@@ -25,9 +26,6 @@ from timelike.engine.table_rows import (
     sum_repeated,
 )
 from timelike.engine.table_storage import wide
-
-if TYPE_CHECKING:
-    from timelike.engine.epoch_plan import EpochPlan
 
 
 def take_step(plan: EpochPlan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:

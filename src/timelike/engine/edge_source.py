@@ -14,6 +14,9 @@ from timelike.engine.hubs import Places
 
 Nodes = Int[Array, "*shape"]
 
+#: Metadata of a dataclass field that is static in a compiled program.
+STATIC = {"static": True}
+
 
 class EdgeSource(Protocol):
     """Training edges by number, and the membership test that rejects candidate negatives."""

@@ -7,7 +7,6 @@ and the membership test is one lookup in a `bloom_filter` instead of a binary se
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -15,27 +14,13 @@ from jaxtyping import Array, Bool, Int
 
 from timelike.core.hashed_random import at
 from timelike.engine.bloom_filter import Words, add_members, has_member, no_members
-from timelike.engine.edge_source import Nodes
+from timelike.engine.edge_source import STATIC, Nodes
 from timelike.engine.hubs import Places
 from timelike.engine.sampling import EdgeTable, degrees_of, weights_of
 from timelike.graphs.digraph import DiGraph
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "pairs",
-        "count",
-        "weights",
-        "words",
-        "active_sources",
-        "active_targets",
-        "places",
-        "listed_sources",
-        "listed_targets",
-    ],
-    meta_fields=["num_nodes", "draws"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class FilteredEdges:
     """All edges on the device, or a part of them.
@@ -53,8 +38,8 @@ class FilteredEdges:
     places: Places
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
-    num_nodes: int
-    draws: int
+    num_nodes: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
 
     @classmethod
     def of(cls, table: EdgeTable, graph: DiGraph, rows_at_once: int) -> FilteredEdges:

@@ -31,20 +31,15 @@ def meet(nodes: int, ends: Nodes, at_hubs: list[Nodes], interpret: bool) -> tupl
     `at_hubs` has at most one array: the hub row that an entry was added to already, negative for the others.
     """
     tile = Tile(1, *FINDING, interpret)
-    links, none = _link(tile, nodes, ends, at_hubs)
+    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
+    link = partial(_link_kernel, nodes)
+    _, links, none = tile.call(link, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
     others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
     return own, others
 
 
-def _link(tile: Tile, nodes: int, ends: Nodes, at_hubs: list[Nodes]) -> tuple[Nodes, Nodes]:
-    """For every entry the one before it in its list; and as many empty lists."""
-    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
-    kernel = partial(_link_kernel, nodes)
-    _, links, none = tile.call(kernel, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
-    return links, none
-
-
 def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    """Write for every entry the one before it in its list, and as many empty lists."""
     (ends, *at_hubs), (heads,), (links, none) = inputs, changed, made
     entry, inside = tile.entries(ends.shape[0])
     node = triton.load(ends.at[entry], mask=inside, other=nodes)

@@ -7,7 +7,6 @@ edge?" is a binary search in one row: no N×N matrix, no 64-bit keys.
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import at, below
-from timelike.engine.edge_source import EdgeSource, Nodes
+from timelike.engine.edge_source import STATIC, EdgeSource, Nodes
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import Negatives, draws_for
 from timelike.engine.opaque_calls import computed_once
@@ -27,21 +26,7 @@ from timelike.graphs.digraph import DiGraph
 FEW_DRAWS = 4
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "sources",
-        "targets",
-        "weights",
-        "row_starts",
-        "active_sources",
-        "active_targets",
-        "listed_sources",
-        "listed_targets",
-        "places",
-    ],
-    meta_fields=["halvings", "draws"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class EdgeTable:
     """Training edges on the device, and optionally listed pairs to draw negatives from.
@@ -61,8 +46,8 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Places
-    halvings: int
-    draws: int
+    halvings: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
 
     @classmethod
     def build(

@@ -8,6 +8,7 @@ row, which costs several times as much on a CPU.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -60,17 +61,9 @@ def add_rows(table: Table, rows: Rows, values: Array) -> Table:
     return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
-def set_in_turn(table: Table, rows: Rows, values: Array) -> Table:
-    """`set_rows`, one row after the other."""
-    return _in_turn(table, rows, values, lambda old, new: new)
+def _in_turn(merge: Callable[[Array, Array], Array], table: Table, rows: Rows, values: Array) -> Table:
+    """`set_rows` or `add_rows`, one row after the other."""
 
-
-def add_in_turn(table: Table, rows: Rows, values: Array) -> Table:
-    """`add_rows`, one row after the other."""
-    return _in_turn(table, rows, values, jnp.add)
-
-
-def _in_turn(table: Table, rows: Rows, values: Array, merge: Callable[[Array, Array], Array]) -> Table:
     def write(i: Array, table: Table) -> Table:
         row = jnp.minimum(rows[i], len(table) - 1)
         old, new = (jax.lax.dynamic_slice_in_dim(x, at, 1) for x, at in ((table, row), (values, i)))
@@ -88,7 +81,8 @@ class Writing(NamedTuple):
 
 
 #: By a scatter; or by a loop, which is best in machine code and all that `in_one_kernel` supports.
-AT_ONCE, IN_TURN = Writing(set_rows, add_rows), Writing(set_in_turn, add_in_turn)
+AT_ONCE = Writing(set_rows, add_rows)
+IN_TURN = Writing(partial(_in_turn, lambda old, new: new), partial(_in_turn, jnp.add))
 
 
 def all_batched(size: int, batched: Any, arguments: Any) -> Any:

@@ -113,34 +113,19 @@ class Workload:
         return (processes - 1) * (row + (edge + negative) // steps)
 
 
-@dataclasses.dataclass(frozen=True)
-class Device:
-    """A kind of device: the machine it was measured on, and examples per second by dimension."""
+def examples_per_second(device: str, optimizer: str, ambient: int, alone: bool = False) -> float:
+    """The speed of a device of `rates.json`; one that trains `alone` may have kernels of its own.
 
-    name: str
-    machine: str
-    measured: tuple[tuple[float, float], ...]
-
-    @classmethod
-    def of(cls, name: str, optimizer: str, alone: bool = False) -> Device:
-        """A device of `rates.json`; one that trains `alone` may have kernels of its own.
-
-        Optimisers without measurements count as Adam.
-        """
-        known = devices()
-        one_of("device", name, known)
-        rates = known[name].get("alone" if alone else "rates", known[name]["rates"])
-        measured = rates.get(optimizer, rates["adam"])
-        return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in measured))
-
-    def rate(self, ambient: int) -> float:
-        """Examples per second: the time per example is linear, through two measurements or one and 0."""
-        (low, first), *more = self.measured
-        if not more:
-            return first * min(1.0, low / ambient)
-        high, last = more[-1]
-        slope = (1 / last - 1 / first) / (high - low)
-        return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
+    The time per example is linear in `ambient`, through two measurements or through one and 0. Optimisers
+    without measurements count as Adam.
+    """
+    rates = devices()[device].get("alone" if alone else "rates", devices()[device]["rates"])
+    (low, first), *more = rates.get(optimizer, rates["adam"])
+    if not more:
+        return first * min(1.0, low / ambient)
+    high, last = more[-1]
+    slope = (1 / last - 1 / first) / (high - low)
+    return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
 
 
 def bucket_size(requests: int, owners: int) -> int:
@@ -189,8 +174,9 @@ def estimate_cost(
             f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes need "adam"'
         )
     by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
-    where = Device.of(device, work.optimizer, alone=by_kernels)
-    compute = work.examples / where.rate(work.ambient) / processes
+    one_of("device", device, devices())
+    rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
+    compute = work.examples / rate / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)
     most = {"nodes": MOST_NODES, "edges": MOST_EDGES}
@@ -200,8 +186,8 @@ def estimate_cost(
         "bytes_per_node": work.bytes_per_node(processes),
         "bytes_per_edge": work.bytes_per_edge(processes),
         "gib_per_process": work.memory(processes) / 2**30,
-        "device": where.machine,
-        "examples_per_second": where.rate(work.ambient),
+        "device": devices()[device]["machine"],
+        "examples_per_second": rate,
         "steps": work.steps,
         "bytes_sent_per_step": sent,
         "compute_seconds": compute,

@@ -80,6 +80,3 @@ def train_members(
     )
     rows = zip(result.rows, result.runs, strict=True)
     return [run for row, run in rows if not row["status"].startswith("diverged")]
-
-
-__all__ = ["ensemble", "train_members"]
