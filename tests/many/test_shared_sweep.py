@@ -1,4 +1,4 @@
-"""Several workers share a sweep: no trial twice, and those of a dead worker again."""
+"""Several workers share a sweep: no trial runs twice, except those of a dead worker."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def storage(request, tmp_path):
 
 
 def postgresql(folder):
-    """A server of its own for the test, on a socket; the user `nobody` where root may not run one."""
+    """A database server for the test, on a socket; as user `nobody`, because root must not run one."""
     if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
         pytest.skip("PostgreSQL is not installed")
     folder.mkdir()

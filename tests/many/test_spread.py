@@ -1,4 +1,4 @@
-"""Nodes dealt, edges spread and rows exchanged, in one process; `test_many_processes` has more of them."""
+"""Dealing nodes, spreading edges and exchanging rows in one process; see also `test_many_processes`."""
 
 import json
 
@@ -38,7 +38,7 @@ def test_one_process_learns_what_train_does():
 
 @pytest.mark.long
 def test_one_process_learns_in_16_bits_what_train_does():
-    """But for a few rows whose sums differ in the last bit, and are rounded the other way."""
+    """Except for a few rows whose sums differ in the last bit and round differently."""
     found = train(dealt(split_of().train), MODEL, config_of(epochs=2, tables="bfloat16"), progress=False)
     points, history = by_one(epochs=2, tables="bfloat16")
     assert found.points.dtype == np.float32
@@ -88,7 +88,7 @@ def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
 
 
 def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
-    """An epoch may take hours; the first block that is not finite ends it."""
+    """An epoch may take hours; the first non-finite block ends it."""
     monkeypatch.setattr("timelike.engine.passes.PAIRS_PER_BLOCK", 400)
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
     with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30"):

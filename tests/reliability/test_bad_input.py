@@ -1,4 +1,4 @@
-"""Broken files of every kind that is read, and command lines: a result or one clear line, soon."""
+"""Broken files of every format, and command lines: quickly a result or one clear line."""
 
 import bz2
 import gzip
@@ -14,7 +14,7 @@ import timelike as tl
 from timelike._util.atomic_files import LARGEST_TEXT
 
 INPUTS = 40
-#: Bytes that bombs unpack to; they are refused before they take as much memory.
+#: Bytes that bombs unpack to; they must be refused before they use that much memory.
 BOMB = 2**29
 
 
@@ -29,7 +29,7 @@ def targets(home):
 
 
 def try_many(home, targets, count, seed):
-    """How many broken files were taken, of so many for each target."""
+    """The number of broken files that each target accepted."""
     rng, taken = random.Random(seed), 0
     for target in targets:
         assert attempt(home, target, target.good)
@@ -64,7 +64,7 @@ def with_something_long(rng, good: bytes) -> bytes:
 
 @pytest.mark.long
 def test_long_words_and_lines(home, targets):
-    """They take no longer than they are long, and messages stay short."""
+    """Time is linear in their length, and messages stay short."""
     rng = random.Random(3)
     for target in targets:
         for _ in range(INPUTS):
@@ -138,7 +138,7 @@ BOMBS = {
 @pytest.mark.long
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_small_fires(name, tmp_path):
-    """Made to fill half a gigabyte: refused soon, and before they do."""
+    """Made to fill half a gigabyte: refused quickly, before they do."""
     (tmp_path / name).write_bytes(BOMBS[name]())
     read = tl.Split.load if name.endswith("safetensors") else tl.read
     start, more = time.process_time(), watch()
@@ -150,7 +150,7 @@ def test_bombs_are_small_fires(name, tmp_path):
 
 
 def test_a_table_of_rows_from_nothing(tmp_path):
-    """A few kilobytes that say they are billions of rows."""
+    """A few kilobytes that claim to hold billions of rows."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -165,7 +165,7 @@ def test_a_table_of_rows_from_nothing(tmp_path):
 
 
 def test_a_page_of_fewer_values_than_none(home, targets):
-    """Found by atheris: polars asks for 2⁶¹ bytes, and the process ends."""
+    """Found by atheris: polars requests 2⁶¹ bytes, and the process dies."""
     target = next(t for t in targets if t.name == "read/h.parquet")
     twelve, fewer = b"\x2c\x15\x18", b"\x2c\x15\x3b"  # the header of a page of data: 12 values, −30 values
     assert target.good.count(twelve) == 3

@@ -47,7 +47,7 @@ def terms(size: int) -> str:
 
 
 def table(path: Path, line: str, size: int) -> int:
-    """Written by polars; how large the table is."""
+    """Write a table with polars; return its size."""
     import polars as pl
 
     frame = pl.read_csv(rows(line, size).encode(), separator="\t", new_columns=["source", "target", "weight"])
@@ -80,7 +80,7 @@ TABLES = {"names.parquet": LINE, "numbers.parquet": NUMBERS}
 
 
 def make(path: Path, size: int) -> int:
-    """A good file; how many bytes are in it, unpacked."""
+    """Write a good file; return its unpacked size in bytes."""
     path.parent.mkdir()
     if path.name == "model":
         return model(path, size)
@@ -92,7 +92,7 @@ def make(path: Path, size: int) -> int:
 
 
 def damaged(path: Path, rng: random.Random) -> Path:
-    """A copy that is broken in its second half, or cut there."""
+    """A copy that is corrupt or truncated in its second half."""
     copy = Path(tempfile.mkdtemp(dir=path.parent.parent)) / path.name
     shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
     file = copy / rng.choice(["points.safetensors", "nodes.parquet"]) if path.is_dir() else copy
@@ -111,8 +111,8 @@ def read(path: Path) -> str:
 
 
 def main(small: Path, *large: Path) -> None:
-    """Read files; print the peak of the memory, and what was said of each."""
-    read(small)  # which loads all that is needed
+    """Read files; print peak memory and the message for each."""
+    read(small)  # loads all libraries
     more, said = watch(), [read(path) for path in large]
     print(json.dumps([more(), said]))
 

@@ -1,4 +1,4 @@
-"""Nothing is lost: stopped, interrupted and killed runs end with the bits of a run left alone."""
+"""Stopped, interrupted and killed runs end with the bits of an undisturbed run."""
 
 import os
 import random
@@ -114,7 +114,7 @@ def test_other_settings_are_named(tmp_path):
 
 
 def test_long_lists_of_settings_are_not_printed(tmp_path):
-    """As they are of the runs of a sweep: all of them differ if the seed does."""
+    """As for the runs of a sweep: all of them differ if the seed does."""
     before, now = ({"seed": seed, "runs": [{"seed": seed, "tau1": 0.1}] * 20} for seed in (0, 1))
     with pytest.raises(
         ValueError, match=r"run \(runs differs; seed was 0, is now 1\); .*, or delete it to start"
@@ -130,7 +130,7 @@ def test_a_finished_run_is_read_back(tmp_path):
 
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory):
-    """An environment in which a restarted process does not compile again, and the bits of a whole run."""
+    """An environment with a compilation cache, and the bits of an undisturbed run."""
     folder = tmp_path_factory.mktemp("cache")
     environment = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": str(folder),
@@ -152,7 +152,7 @@ def start(environment, path, result):
 
 
 def wait_for_progress(path, process):
-    """Until there is a new checkpoint, or the run is over."""
+    """Wait for a new checkpoint or the end of the run."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     while process.poll() is None and not (path.exists() and path.stat().st_mtime_ns > before):
         time.sleep(0.001)
@@ -178,7 +178,7 @@ def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
 
 
 def kill_often(environment, path, result, kills, seed):
-    """SIGKILL so many times at random moments, one in four before the first epoch; then let it finish."""
+    """SIGKILL at random moments, one in four before the first epoch; then let the run finish."""
     chance = random.Random(seed)
     for number in range(kills):
         process = start(environment, path, result)
@@ -220,7 +220,7 @@ def test_a_run_is_written_after_so_many_epochs_or_seconds(tmp_path, waited, due)
 @pytest.mark.parametrize("cores", [2, 1])
 @pytest.mark.parametrize("memory", [2**31, 1])
 def test_a_resumed_sweep_has_the_same_bits(tmp_path, monkeypatch, memory, cores):
-    """All runs in one program, or a program and a file for each; on as many cores as before or fewer."""
+    """All runs in one program, or a program and a file for each; on the same number of cores or fewer."""
 
     def sweep(path=None):
         checkpoint = None if path is None else tl.Checkpointing(path, every_epochs=1)

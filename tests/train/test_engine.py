@@ -29,7 +29,7 @@ from timelike.training import prepare, training_loop
 
 
 def random_rows(rng, nodes, count):
-    """Row numbers with repetitions; some are padding, whose values are 0."""
+    """Row numbers with repeats; some are padding, with values 0."""
     rows = rng.integers(0, nodes + 2, count, dtype=np.int32)
     return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
 

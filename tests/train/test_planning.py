@@ -1,4 +1,4 @@
-"""What is refused before it fills the memory, and what `timelike plan` knows of dense steps and 16 bits."""
+"""Refusals before memory is full, and `timelike plan` for dense steps and 16-bit tables."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_more_dimensions_than_memory_holds_are_refused_at_once():
 
 
 def test_what_there_is_room_for_is_not():
-    """The tables decide; a little more than half of the memory is not too much."""
+    """The tables decide; a little more than half of the memory is allowed."""
     room = memory()
     assert room is not None
     for optimizer in ("sgd", "adam", "dense-adam"):
@@ -60,7 +60,7 @@ def test_without_negatives_nothing_is_learned():
 
 
 def test_kernels_are_of_one_gpu_in_a_flat_space():
-    """And an optimiser that does less than Adam is not planned to be slower."""
+    """Nor does the estimate make a simpler optimiser slower than Adam."""
 
     def rate(processes, **given):
         return estimate_cost(Workload(10**6, 10**7, **given), processes, device="h200")["examples_per_second"]

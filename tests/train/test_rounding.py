@@ -1,4 +1,4 @@
-"""Tables in 16 bits: rounding at random, and training with it."""
+"""16-bit tables: stochastic rounding, and training with it."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -32,7 +32,7 @@ def test_what_16_bits_can_hold_stays(kind):
     kept = narrow(x, STORAGES[kind])
     assert kept.nbytes == x.nbytes / 2
     np.testing.assert_array_equal(wide(kept), x)
-    np.testing.assert_array_equal(wide(kept), x.astype(kind).astype(jnp.float32))  # the bits are those
+    np.testing.assert_array_equal(wide(kept), x.astype(kind).astype(jnp.float32))  # with the same bits
     np.testing.assert_array_equal(narrow(x, STORAGES["float32"]), x)
 
 
@@ -80,7 +80,7 @@ def test_training_goes_on_from_a_checkpoint_with_the_same_bits(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("tables", HALVES)
 def test_as_good_as_in_32_bits(tables):
-    """Rounded to the nearest, bfloat16 loses 2 to 3 points of AP on such a graph."""
+    """With rounding to nearest, bfloat16 loses 2 to 3 points of AP on this graph."""
     made = tl.datasets.planted(2000)
     split = tl.split_edges(made.graph, valid=0.1, test=0)
     config = config_of(epochs=40, batch_size=256, learning_rate=0.01)

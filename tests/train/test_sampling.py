@@ -1,4 +1,4 @@
-"""Edges found and non-edges drawn: against the dense truth."""
+"""Membership tests and negative samples, against the dense adjacency matrix."""
 
 import dataclasses
 import functools
@@ -23,14 +23,14 @@ from timelike.graphs.digraph import DiGraph
 
 KEY = jax.random.key(7)
 
-#: Some of what can go wrong: a hub, reciprocal pairs, a sink, an isolated node.
+#: Hard cases: a hub, reciprocal pairs, a sink, an isolated node.
 GRAPH = DiGraph.from_arrays(
     [0, 0, 0, 0, 0, 1, 2, 2, 3, 5, 5, 6], [1, 2, 3, 4, 6, 0, 1, 5, 4, 2, 5, 4], num_nodes=8
 )
 LISTED = np.array([[4, 7], [7, 4], [0, 5], [0, 1], [3, 3]])  # an edge and a self-pair among them
 ALLOWED = ~adjacency(GRAPH) & ~np.eye(8, dtype=bool)
 
-#: Five of every kind, and where their columns are; column 0 is the edge itself.
+#: Five negatives of every kind, and their columns; column 0 is the edge itself.
 ALL_KINDS = Negatives(**{**dict.fromkeys(KIND_ENDS, 5), "reversed": 1})
 COLUMNS = {
     "uniform": slice(1, 6),
@@ -70,7 +70,7 @@ def many(seed=7):
 
 
 def used(kind, where=True):
-    """The (n, 2) negatives of a kind, for those examples where a condition holds."""
+    """The (n, 2) negatives of a kind, for the examples that satisfy a condition."""
     columns = COLUMNS[kind]
     use = many().use[:, columns] & where
     return np.stack([many().sources[:, columns][use], many().targets[:, columns][use]], axis=1)
@@ -108,7 +108,7 @@ def test_contains_in_rows_of_every_length(size):
 
 
 def test_the_last_of_as_many_edges_as_there_may_be():
-    """Beside a row of 2³⁰; what is past the end of this short array reads as its last number."""
+    """After a row of 2³⁰ edges; reads past the end of this short array return its last number."""
     starts, ends = jnp.asarray([2**31 - 4, 2**31 - 1], jnp.int32), jnp.asarray([1, 5], jnp.int32)
     found = sampling.in_row(starts, ends, 30, jnp.zeros(4, jnp.int32), jnp.asarray([1, 4, 5, 6]))
     np.testing.assert_array_equal(found, [False, False, True, False])
@@ -141,7 +141,7 @@ def test_the_edge_comes_first_and_every_kind_has_its_columns():
     np.testing.assert_array_equal(t[:, 0], GRAPH.targets[ids])
     assert use[:, 0].all()
     assert (weights == 1).all()
-    nowhere = GRAPH.num_nodes  # where the ends of pairs that do not count are
+    nowhere = GRAPH.num_nodes  # the ends of unused pairs
     for found, wanted, columns in (
         (s, s[:, :1], COLUMNS["same_source"]),
         (t, t[:, :1], COLUMNS["same_target"]),
@@ -153,7 +153,7 @@ def test_the_edge_comes_first_and_every_kind_has_its_columns():
 
 
 def assert_distributed(pairs, weight):
-    """The pairs occur in proportion to `weight`, an N×N table that is 0 for those that may not occur."""
+    """The pairs occur in proportion to `weight`, an N×N table that is 0 for forbidden pairs."""
     counts = np.zeros(weight.shape)
     np.add.at(counts, tuple(pairs.T), 1)
     assert not counts[weight == 0].any()
@@ -232,7 +232,7 @@ def test_two_nodes_have_one_negative():
 
 
 def hubs(nodes=60, edges=40):
-    """A few hubs, linked to nearly everybody and to each other, among sparse edges."""
+    """A few hubs, linked to nearly all nodes and to each other, among sparse edges."""
     dense = adjacency(random_graph(nodes, edges))
     dense[0, 1:50] = dense[4:50, 1] = dense[:5, :5] = True
     return from_adjacency(dense & ~np.eye(nodes, dtype=bool))
@@ -242,7 +242,7 @@ def hubs(nodes=60, edges=40):
 def test_few_negatives_are_given_up(graph):
     bad = adjacency(graph) | np.eye(graph.num_nodes, dtype=bool)
     ends = np.ix_(graph.sources, graph.targets)
-    chances = {  # that a candidate must be drawn again, for one edge after the other where an end is kept
+    chances = {  # that a candidate is drawn again; per edge if an end is kept
         "uniform": bad.mean(),
         "same_source": bad.mean(axis=1)[graph.sources],
         "same_target": bad.mean(axis=0)[graph.targets],

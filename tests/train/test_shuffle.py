@@ -1,4 +1,4 @@
-"""Edges shuffled: a permutation of every size, and every edge once per epoch."""
+"""Shuffling: a permutation of every size, and every edge once per epoch."""
 
 from unittest import mock
 
@@ -43,7 +43,7 @@ def test_shuffle_on_the_device(count):
     np.testing.assert_array_equal(one, same)
     assert np.mean(one == two) < 0.05
     assert np.mean(one == np.arange(len(one))) < 0.05
-    assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.1  # neighbours are torn apart
+    assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.1  # neighbours are separated
 
 
 def test_every_place_of_a_shuffle_is_equally_likely():

@@ -1,4 +1,4 @@
-"""Edges streamed in parts give what edges in memory give."""
+"""Streamed edges give the same results as edges in memory."""
 
 import dataclasses
 import json

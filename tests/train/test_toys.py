@@ -62,7 +62,7 @@ class Fit(NamedTuple):
 
     @property
     def nll(self) -> float:
-        """Over all pairs, median over seeds."""
+        """The NLL over all pairs, median over seeds."""
         return float(np.median(-np.log(np.where(self.edge, self.prob, 1 - self.prob)).sum(axis=1)))
 
     def median(self, pairs: np.ndarray) -> np.ndarray:

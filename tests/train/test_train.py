@@ -1,4 +1,4 @@
-"""`train` from the outside: odd graphs, which epoch is kept, what it says when something is wrong."""
+"""`train` from the outside: odd graphs, the epoch it keeps, and its error messages."""
 
 import dataclasses
 import re
@@ -73,11 +73,11 @@ def test_no_validation_edges_is_no_validation():
     assert np.isnan(found.history["valid_ap"]).all()
 
 
-# Which epoch is kept
+# The epoch to keep
 
 
 def ap(embedding, pairs):
-    """The score of the points that were returned, by scikit-learn."""
+    """The score of the returned points, by scikit-learn."""
     of_numbers = dataclasses.replace(embedding, names=None)
     return average_precision_score(pairs.labels, of_numbers.log_prob(pairs.sources, pairs.targets))
 
@@ -112,11 +112,11 @@ def test_patience_ends_a_run_that_no_longer_improves():
     assert found.info["valid_ap"] == found.history["valid_ap"].max()
 
 
-# What it says
+# Messages
 
 
 def lose_numbers(patch, epoch):
-    """From this epoch on, the learning rate is not a number inside the compiled program."""
+    """From this epoch on, the learning rate in the compiled program is NaN."""
     compiled = training_loop._compiled
 
     def broken(plan):
