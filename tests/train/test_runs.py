@@ -88,7 +88,7 @@ def test_two_nodes_and_a_batch_larger_than_the_graph():
 
 @struct
 class Largest(Likelihood):
-    """A manifold whose derivative XLA computes with a scatter."""
+    """A likelihood whose derivative XLA computes with a scatter."""
 
     decays_in_time: ClassVar[bool] = False
 
