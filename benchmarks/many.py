@@ -32,7 +32,7 @@ HOSTS = Path("/etc/netns")
 
 
 def run(options: Options) -> list[Line]:
-    from timelike.training.cost_model import Work
+    from timelike.training.cost_model import Workload
 
     nodes = NODES // 50 if options.quick else NODES
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +43,7 @@ def run(options: Options) -> list[Line]:
         seen = {count: together(count, file) for count in COUNTS}
         linked = limited(file) if os.geteuid() == 0 and sys.platform == "linux" else []
     first = seen[1][0]
-    work = Work(first["nodes"], first["edges"], DIM, "adam", PAIRS - 1, BATCH, epochs=1)
+    work = Workload(first["nodes"], first["edges"], DIM, "adam", PAIRS - 1, BATCH, epochs=1)
     what = f"{work.nodes:,} nodes, {work.edges:,} edges, d = {DIM}, Adam"
     lines = [Line("one process with a tiny graph: runtime and compiler", base[1], "GiB")]
     for count, parts in seen.items():

@@ -1,4 +1,4 @@
-"""Examples per second by device, from results/*.json, for `timelike plan`: src/timelike/rates.json.
+"""Examples per second by device, from results/*.json, for `timelike plan`: src/timelike/training/rates.json.
 
 `python -m benchmarks.rates` writes it anew.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.harness import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
-RATES = ROOT / "src" / "timelike" / "rates.json"
+RATES = ROOT / "src" / "timelike" / "training" / "rates.json"
 
 
 def rates() -> dict[str, Any]:

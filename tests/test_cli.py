@@ -125,7 +125,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         ),
         (
             ["sweep", "cycle:9", "--grid", "epochs=1"],
-            "--grid: 'epochs' is not a number of this run; there are learn",
+            "--grid: 'epochs' cannot vary; allowed are learn",
         ),
         (
             ["sweep", "cycle:9", "--grid", "learning_rate=0"],

@@ -119,7 +119,7 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
         patch.setattr(sweeps, "note_signals", lambda: nullcontext(["SIGINT"]))
         code, _, err = run(*arguments, tmp_path / "model")
         assert code == 130
-        assert "run the same again to resume (with --resume)" in err
+        assert "run it again to resume (with --resume)" in err
         _, _, err = run("sweep", "edges.tsv", *BRIEF)
         assert "nothing was saved" in err
         assert "with --out, --resume could have continued it" in err

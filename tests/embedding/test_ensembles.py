@@ -154,8 +154,8 @@ def test_members_that_are_none_are_refused(others, tmp_path):
 def test_what_is_no_ensemble_says_so():
     one = make()
     for given, match in (
-        ([], "embeddings has 0; an ensemble needs two or more"),
-        ([one], "embeddings has 1; an ensemble needs two or more"),
+        ([], "embeddings has length 0"),
+        ([one], "embeddings has length 1"),
         ([one, make(nodes=29)], r"embeddings\[1\] has other nodes than the first"),
         ([one, make(make_model("euclidean"))], r"embeddings\[1\] has another space or score"),
         ([one, ensemble([one, one])], r"embeddings\[1\] has 2 members"),

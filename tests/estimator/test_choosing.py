@@ -90,7 +90,7 @@ def test_candidates_follow_from_the_description():
 
 @pytest.mark.slow
 def test_a_complete_graph_has_no_non_edges_to_validate_on():
-    with pytest.warns(UserWarning, match="has all edges there can be"):
+    with pytest.warns(UserWarning, match="all possible edges"):
         found = small("auto", likelihood=None).fit(np.ones((12, 12)))
     assert found.valid_ is None
     assert "complete" in found.reason_

@@ -136,7 +136,7 @@ BY_PAIRS = dict.fromkeys(
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:.* has all edges there can be")  # they draw full matrices
+@pytest.mark.filterwarnings("ignore:.* has all possible edges")  # they draw full matrices
 @parametrize_with_checks(
     [small("euclidean", likelihood="fermi-dirac", dim=2, epochs=1)],  # quickly compiled for every shape
     expected_failed_checks=lambda _: BY_PAIRS,

@@ -33,7 +33,7 @@ def config_of(**changes):
 
 
 def by_one(**changes):
-    """What `timelike.train` makes of the same: points in the order of the nodes, and the history."""
+    """The result of `timelike.train` on the same graph: points in node order, and the history."""
     split = split_of()
     graph, nodes = dealt(split.train), split.train.num_nodes
     ends = (places(np.asarray(end), nodes) for end in split.valid[:2])
@@ -43,14 +43,14 @@ def by_one(**changes):
 
 
 def address():
-    """A free port of this machine."""
+    """A free port on this machine."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         return f"localhost:{free.getsockname()[1]}"
 
 
 def environment(cache):
-    """Few threads, since processes share two cores, and one compilation for all tests."""
+    """Few threads, because processes share two cores, and one compilation cache for all tests."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([*sys.path, str(HERE)]),
@@ -61,7 +61,7 @@ def environment(cache):
 
 
 def run_processes(count, folder, cache, **options):
-    """Run the worker in `count` processes to the end; its result, if it makes one."""
+    """Run the worker in `count` processes to the end, and return its result, if any."""
     folder.mkdir(exist_ok=True)
     where = address()
     started = [

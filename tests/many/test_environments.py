@@ -1,4 +1,4 @@
-"""`--coordinator auto`: processes that are told by the variables of Slurm or Open MPI which they are."""
+"""`--coordinator auto`: processes find their rank in the variables of Slurm or Open MPI."""
 
 import importlib.util
 import json
@@ -9,7 +9,7 @@ import sys
 import pytest
 from small_runs import environment
 
-#: JAX takes a port from here on, by the number of the job.
+#: JAX derives a port from the job number, starting here.
 FIRST_PORT = 2**16 - 2**12
 
 JOIN = """
@@ -69,17 +69,17 @@ def test_two_processes_find_each_other(variables, tmp_path):
     assert [out.splitlines()[-1] for out, _ in said] == ["0 2 0 1", "1 2 0 1"]
 
 
-#: What is in the environment, and what is said to be missing.
+#: Environment variables, and what the error reports as missing.
 MISSING = [
-    ({}, "nothing of Slurm, Open MPI and Kubernetes is in the environment; give --coordinator HOST:PORT"),
-    ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX knows Open MPI up to version 4; give --coordinator HOST:PORT"),
+    ({}, "the environment is not that of Slurm, Open MPI or Kubernetes; pass --coordinator HOST:PORT"),
+    ({"OMPI_COMM_WORLD_RANK": "0"}, "JAX supports Open MPI up to version 4; pass --coordinator HOST:PORT"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:1"}, "the environment has no OMPI_COMM_WORLD_SIZE"),
     ({"OMPI_MCA_orte_hnp_uri": "4096.0;smoke"}, "Could not parse coordinator IP address from Open MPI"),
     (
         {"KUBERNETES_SERVICE_HOST": "::1", "KUBERNETES_SERVICE_PORT": "443"},
-        "Service token file does not exist; give --coordinator HOST:PORT"
+        "Service token file does not exist; pass --coordinator HOST:PORT"
         if importlib.util.find_spec("kubernetes")
-        else 'JAX needs the client of Kubernetes: pip install "jax[k8s]"',
+        else 'JAX needs the Kubernetes client: pip install "jax[k8s]"',
     ),
 ]
 
@@ -99,7 +99,7 @@ for variables in json.loads(sys.argv[1]):
 
 
 def test_what_is_missing_is_said(tmp_path):
-    """In a process that has not asked JAX for anything yet."""
+    """In a process that has not used JAX yet."""
     command = [sys.executable, "-c", TRY, json.dumps([variables for variables, _ in MISSING])]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -40,7 +40,7 @@ def pod(i):
 
 
 def answer(path, query):
-    """What the two interfaces that JAX asks have to say."""
+    """The answers of the two endpoints that JAX queries."""
     if path == "/api/v1/namespaces/graphs/pods":
         address = query["fieldSelector"][0].removeprefix("status.podIP=")
         return {"kind": "PodList", "apiVersion": "v1", "items": [pod(ADDRESSES.index(address))]}
@@ -72,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """The port of the server; in the folder, what pods are given."""
+    """The port of the server; the folder gets the files of a pod."""
     pytest.importorskip("kubernetes", reason='needs the client of Kubernetes: pip install "jax[k8s]"')
     if not (shutil.which("openssl") and can_be_pods()):
         pytest.skip("needs openssl, and namespaces for users")
@@ -130,5 +130,5 @@ def test_a_pod_that_may_not_ask_is_told_so(cluster, tmp_path):
     _, said = one.communicate(timeout=300)
     assert one.returncode == 1
     assert said.splitlines()[-1].startswith(
-        "ValueError: coordinator is auto, but Kubernetes API Error: 401 - Unauthorized; give --coordinator"
+        "ValueError: coordinator is auto, but Kubernetes API Error: 401 - Unauthorized; pass --coordinator"
     )

@@ -87,7 +87,7 @@ def test_a_lost_process_stops_the_run_which_goes_on_from_its_checkpoint(tmp_path
     assert said[0].endswith(
         "timelike: process 0 of 2: another process was lost; start all again with --resume\n"
     )
-    assert said[1].endswith("timelike: process 1 of 2 was ended by SIGKILL; start all again with --resume\n")
+    assert said[1].endswith("timelike: process 1 of 2 was killed by SIGKILL; start all again with --resume\n")
     assert [process.returncode for process in both] == [75, 128 + signal.SIGKILL]
 
     where = address()

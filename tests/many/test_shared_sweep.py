@@ -1,4 +1,4 @@
-"""Several workers share a sweep: no trial twice, and those of a dead worker again."""
+"""Several workers share a sweep: no trial runs twice, except those of a dead worker."""
 
 import os
 import shutil
@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("optuna", reason="the extra `scale` is not installed")
+
+from timelike.training.shared_sweep import SharedSweep
 
 HERE = Path(__file__).parent
 ALL = str([float(i) for i in range(8)])
@@ -27,7 +29,7 @@ def storage(request, tmp_path):
 
 
 def postgresql(folder):
-    """A server of its own for the test, on a socket; the user `nobody` where root may not run one."""
+    """A database server for the test, on a socket; as user `nobody`, because root must not run one."""
     if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
         pytest.skip("PostgreSQL is not installed")
     folder.mkdir()
@@ -107,3 +109,42 @@ def test_the_command_shares_a_sweep_and_prints_what_one_would(tmp_path, capsys):
     assert tl.Embedding.load(tmp_path / "best").points.shape == (100, 3)
     main(["sweep", str(edges), *options, *shared[:2]])  # nothing is left to do
     assert capsys.readouterr().out.splitlines() == together
+
+
+GRID = [{"tau1": float(i)} for i in range(3)]
+
+
+def trained(file, log, disturb):
+    """Train the grid by one worker, which calls `disturb` in its first trial; every trial is logged."""
+
+    def train(point):
+        log.append(point["tau1"])
+        if len(log) == 1:
+            disturb()
+        return [{**point, "valid_ap": point["tau1"]}]
+
+    return [row["tau1"] for row in SharedSweep(file, GRID, {}).work(train)]
+
+
+def test_a_trial_that_raises_is_queued_again_at_once(tmp_path):
+    def disturb():
+        raise KeyboardInterrupt
+
+    log = []
+    with pytest.raises(KeyboardInterrupt):
+        trained(str(tmp_path / "journal"), log, disturb)
+    assert trained(str(tmp_path / "journal"), log, disturb) == [0, 1, 2]
+    assert Counter(log) == {0: 2, 1: 1, 2: 1}
+
+
+def test_the_late_result_of_a_silent_worker_is_dropped(tmp_path):
+    file, log = str(tmp_path / "journal"), []
+    assert trained(file, log, lambda: SharedSweep(file, GRID, {})._requeue(0, 0)) == [0, 1, 2]
+    assert Counter(log) == {0: 2, 1: 1, 2: 1}
+
+
+def test_workers_with_other_settings_share_nothing(tmp_path):
+    file, log = str(tmp_path / "journal"), []
+    trained(file, log, lambda: None)
+    SharedSweep(file, GRID, {"epochs": 2}).work(lambda point: log.append(0) or [{**point, "valid_ap": 0.5}])
+    assert len(log) == 6

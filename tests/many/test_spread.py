@@ -1,4 +1,4 @@
-"""Nodes dealt, edges spread and rows exchanged, in one process; `test_many_processes` has more of them."""
+"""Dealing nodes, spreading edges and exchanging rows in one process; see also `test_many_processes`."""
 
 import json
 
@@ -16,7 +16,7 @@ from timelike.distributed.sharded_edges import edge_sum, own_nodes, rows_of, spr
 from timelike.distributed.sharded_run import mesh_of_all
 from timelike.distributed.sharded_train import NOTHING, Run, train
 from timelike.engine.sampling import EdgeTable
-from timelike.training.exchange_buckets import usual, with_room
+from timelike.training.cost_model import bucket_size, rounded_bucket
 
 HOT = {"learning_rate": 1e30, "init_scale": 1e30}
 
@@ -38,7 +38,7 @@ def test_one_process_learns_what_train_does():
 
 @pytest.mark.long
 def test_one_process_learns_in_16_bits_what_train_does():
-    """But for a few rows whose sums differ in the last bit, and are rounded the other way."""
+    """Except for a few rows whose sums differ in the last bit and round differently."""
     found = train(dealt(split_of().train), MODEL, config_of(epochs=2, tables="bfloat16"), progress=False)
     points, history = by_one(epochs=2, tables="bfloat16")
     assert found.points.dtype == np.float32
@@ -52,7 +52,9 @@ def test_one_process_learns_in_16_bits_what_train_does():
 def test_negatives_are_drawn_as_often_as_by_one_process(kinds):
     graph = dealt(split_of().train)
     mesh = mesh_of_all()
-    edges = spread(mesh, graph, config_of(negatives=kinds).plan(False, False), rows_of(mesh, graph.num_nodes))
+    edges = spread(
+        mesh, graph, config_of(negatives=kinds).epoch_plan(False, False), rows_of(mesh, graph.num_nodes)
+    )
     assert edges.draws == EdgeTable.build(graph, kinds=kinds).draws
     assert edges.num_edges == graph.num_edges
 
@@ -86,17 +88,17 @@ def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
 
 
 def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
-    """An epoch may take hours; the first block that is not finite ends it."""
+    """An epoch may take hours; the first non-finite block ends it."""
     monkeypatch.setattr("timelike.engine.passes.PAIRS_PER_BLOCK", 400)
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
-    with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30 is most likely"):
+    with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30"):
         run.finish(None, progress=False)
     assert run.block < run.runner.cut.blocks
 
 
 def test_what_many_processes_cannot_do_is_said():
     graph = dealt(split_of().train)
-    with pytest.raises(ValueError, match="no negatives of kind 'degree'; take uniform, target"):
+    with pytest.raises(ValueError, match=r"'degree'.*uniform, same_source"):
         train(graph, MODEL, config_of(negatives=tl.Negatives(degree=1)))
     with pytest.raises(ValueError, match="'dense-adam', which moves every node"):
         train(graph, MODEL, config_of(optimizer="dense-adam"))
@@ -105,18 +107,18 @@ def test_what_many_processes_cannot_do_is_said():
 def test_more_edges_than_there_are_numbers(monkeypatch):
     graph = dealt(split_of().train)
     monkeypatch.setattr("timelike.distributed.sharded_edges.MOST_EDGES", graph.num_edges - 1)
-    said = f"there are {graph.num_edges} edges; many processes take at most {graph.num_edges - 1}"
-    with pytest.raises(ValueError, match=rf"{said}.* stream them in one process \(--stream\)"):
+    said = f"{graph.num_edges} edges; several processes support at most {graph.num_edges - 1}"
+    with pytest.raises(ValueError, match=rf"{said}.*--stream"):
         train(graph, MODEL, config_of())
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("host",), "coordinator is 'host'; it must be HOST:PORT"),
-        (("host:1",), "needs num_processes and process_id"),
-        (("host:1", 2, 2), "process_id is 2; with num_processes 2 it must be in 0 … 1"),
-        (("auto", 2, 0), "leave them out"),
+        (("host",), "coordinator is 'host'"),
+        (("host:1",), "coordinator is host:1.*num_processes and process_id"),
+        (("host:1", 2, 2), "process_id is 2; with num_processes 2"),
+        (("auto", 2, 0), "num_processes and process_id.*coordinator auto"),
     ],
 )
 def test_a_process_that_cannot_be(given, said):
@@ -127,10 +129,10 @@ def test_a_process_that_cannot_be(given, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--num-processes", "2"], "--process-id need --coordinator too"),
+        (["--num-processes", "2"], "--num-processes and --process-id"),
         (
             ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
-            "--tune is for one",
+            "--tune runs in one process",
         ),
         (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
     ],
@@ -155,9 +157,9 @@ def test_an_exchange_that_fails_is_a_loss_whatever_the_class_of_the_error(kind, 
 
 
 def test_buckets():
-    assert usual(100, 1) == 100
-    assert usual(10_000, 4) == 2500 + 300
-    assert [with_room(n) for n in (1, 15, 17, 1000, 1025)] == [1, 15, 18, 1024, 1152]
+    assert bucket_size(100, 1) == 100
+    assert bucket_size(10_000, 4) == 2500 + 300
+    assert [rounded_bucket(n) for n in (1, 15, 17, 1000, 1025)] == [1, 15, 18, 1024, 1152]
 
 
 def test_a_plan(capsys):

@@ -14,7 +14,7 @@ SERVICES = ("pypi", "osv")
 
 
 def ask(service: str, more: list[str]) -> tuple[list[dict[str, Any]], str]:
-    """What pip-audit found for each distribution, and why it found nothing of one."""
+    """The findings of pip-audit per distribution, or the reason why it skipped one."""
     program = str(Path(sys.executable).with_name("pip-audit"))
     options = ["--local", "--skip-editable", "--format=json", f"--vulnerability-service={service}", *more]
     run = subprocess.run([program, *options], capture_output=True, text=True)
@@ -26,7 +26,7 @@ def ask(service: str, more: list[str]) -> tuple[list[dict[str, Any]], str]:
 
 
 def verdict(found: list[dict[str, Any]]) -> tuple[int, int, list[str]]:
-    """How many distributions were looked up, how many were not, and a line for every vulnerability."""
+    """The numbers of audited and skipped distributions, and a line per vulnerability."""
     known = [x for x in found if "skip_reason" not in x]
     lines = [
         f"{x['name']} {x['version']}: {v['id']}, mended in {', '.join(v['fix_versions']) or 'no version yet'}"

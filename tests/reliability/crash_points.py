@@ -30,7 +30,7 @@ def read_folder(path: Path) -> str:
 
 
 def die_at(point: int, folder: Path) -> None:
-    """Kill this process when it is about to do the so-manieth thing to a file in the folder."""
+    """Kill this process just before its n-th operation on a file in the folder."""
     left = [point]
 
     def see(event: str, arguments: tuple) -> None:

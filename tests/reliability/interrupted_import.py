@@ -10,7 +10,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts 
 
 
 class Finder:
-    """Finds nothing; looking for the module is the moment."""
+    """Finds nothing; sends the signal when the module is looked up."""
 
     def find_spec(self, name, path=None, target=None):
         if name == module:

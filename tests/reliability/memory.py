@@ -1,4 +1,4 @@
-"""How much memory something takes at its peak, where the system can tell (Linux)."""
+"""Peak memory of a call, on Linux."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +12,9 @@ def _bytes(field: str) -> int:
 
 
 def watch() -> Callable[[], int]:
-    """Call what this returns later: by how many bytes the process was larger, at most, than it is now."""
+    """Return a function that tells by how many bytes the process has grown at its peak since now."""
     try:
-        PEAK.write_text("5")  # the peak is now what is in use
+        PEAK.write_text("5")  # reset the peak
     except OSError:
         return lambda: 0
     before = _bytes("VmRSS")

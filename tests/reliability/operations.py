@@ -31,7 +31,7 @@ FORMATS = ("npz", "tsv", "parquet", "word2vec", "graphml")
 
 
 def embedding(number: int) -> Embedding:
-    """A model whose points, names and history all say which one it is."""
+    """A model identified by its points, names and history."""
     rows = 2000 + number
     points = np.full((rows, 3), number, np.float32)
     names = tuple(f"{number}-{i}" for i in range(rows))

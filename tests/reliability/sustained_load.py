@@ -27,7 +27,7 @@ from timelike.cli.main import main
 from timelike.embedding.trained_on import TrainedOn
 
 NODES, EDGES, CLIENTS, MARKS = 2000, 6000, 4, 20
-#: How far memory may go from its middle.
+#: Largest deviation of memory from its median.
 FLAT = 0.05
 
 
@@ -61,7 +61,7 @@ def question(rng: random.Random) -> str:
 
 
 def ask(address: str, seed: int, end: float, asked: list[int]) -> None:
-    """Question after question over one connection; anything but an answer ends it."""
+    """Send requests over one connection; stop at the first failure."""
     rng, place = random.Random(seed), urlsplit(address)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=60)
     while time.time() < end:

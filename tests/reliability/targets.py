@@ -1,4 +1,4 @@
-"""Everything that reads a file, with a good file to break: what a stranger may send."""
+"""Everything that reads a file, with a good file to break: input from strangers."""
 
 import dataclasses
 import json
@@ -86,7 +86,7 @@ def _read_journal(path: Path) -> object:
 
 
 def prepare(home: Path) -> list[Target]:
-    """All targets; each lies in a folder of its own."""
+    """All targets, each in its own folder."""
     (home / "valid").mkdir()
     found = [Target(f"read/{name}", data, tl.read) for name, data in good_files(home / "valid")[:-1]]
     writers.ogb(home / "ogb", COUNTED, 12)
@@ -133,7 +133,7 @@ def prepare(home: Path) -> list[Target]:
 
 
 def attempt(home: Path, target: Target, data: bytes, spare: int = ONCE) -> bool:
-    """Read a file with this content: whether it was taken. Anything but a clear error is a failure."""
+    """Read a file with this content; return whether it was accepted. Only a clear error may refuse it."""
     path = home / target.name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
@@ -195,7 +195,7 @@ def odd_value(rng: random.Random, value: Any) -> Any:
 
 
 def reshaped(rng: random.Random, data: bytes) -> bytes:
-    """JSON, or the JSON at the head of a safetensors file, that is well-formed and odd."""
+    """Well-formed but odd JSON, or a safetensors file with such a header."""
     if data[:1] == b"{":
         return json.dumps(odd_value(rng, json.loads(data))).encode()
     size = int.from_bytes(data[:8], "little")

@@ -1,4 +1,4 @@
-"""The audit tells vulnerable from sound, and both from what could not be looked up."""
+"""The audit distinguishes vulnerable, sound and unknown packages."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ def test_verdict():
     ],
 )
 def test_what_the_audit_ends_with(answer, code, says, tmp_path, monkeypatch, capsys):
-    """With a program in the place of pip-audit that gives this answer."""
+    """With a substitute for pip-audit that gives this answer."""
     if os.name != "posix":
         pytest.skip("a script stands for pip-audit")
     program = tmp_path / "pip-audit"

@@ -1,4 +1,4 @@
-"""Any words on a command line: help, or one line and exit code 2."""
+"""Random words on a command line: help, or one line and exit code 2."""
 
 import contextlib
 import io
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from timelike.cli.main import COMMANDS, main
 
 SOURCE = Path(__file__).parents[2] / "src" / "timelike"
-#: Every option there is, as the sources of the commands name their fields.
+#: Every option, from the fields in the sources of the commands.
 OPTIONS = sorted(
     {
         f"--{name.replace('_', '-')}"
@@ -44,7 +44,7 @@ LINES = st.tuples(st.sampled_from([*COMMANDS, "", "fitt"]), st.lists(WORDS, min_
 
 
 def run(command: str, words: list[str]) -> None:
-    """Whatever it is, nothing is there to be read, so that it ends soon."""
+    """The input file does not exist, so every command ends quickly."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

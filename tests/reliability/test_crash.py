@@ -62,11 +62,11 @@ class Forks:
         return int(self.process.stdout.readline())
 
     def end(self):
-        """How the process ended, when it has."""
+        """The exit code of the process, once it has ended."""
         return int(self.process.stdout.readline())
 
     def finish(self, operation):
-        """Run it once, undisturbed."""
+        """Run an operation once, undisturbed."""
         self.start(operation, times=1)
         assert self.end() == 0, self.said()
 
@@ -75,13 +75,13 @@ class Forks:
         return self.errors.read().decode()
 
     def hidden(self):
-        """What lies about that nobody asked for."""
+        """Files left over in the folder."""
         return sorted(p.name for p in self.folder.rglob(".*"))
 
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory):
-    """What all processes are forked from: it has imported everything and done nothing yet."""
+    """The process that all others are forked from: it has imported everything."""
     with Forks(tmp_path_factory.mktemp("forks"), tmp_path_factory.mktemp("compiled")) as made:
         yield made
 
@@ -169,7 +169,7 @@ def clear(folder):
 
 
 def kill_often(forks, operation, kills, seed):
-    """Kill so often, check after each, then let it finish; how often it was killed."""
+    """Kill repeatedly, check after each, then let it finish; return the number of kills."""
     chance, done, once = random.Random(seed), 0, operation in ("fit", "sweep", "tune")
     forks.finish(operation)  # which compiles
     clear(forks.folder)
@@ -193,7 +193,7 @@ def kill_often(forks, operation, kills, seed):
         done += code != 0
         found = CHECKS[operation](forks.folder)
         assert not once or found in (None, expected)
-        if code == 0:  # it was over before: begin again
+        if code == 0:  # it had finished: start over
             clear(forks.folder)
     forks.finish(operation)
     assert not once or CHECKS[operation](forks.folder) == expected
@@ -213,7 +213,7 @@ def test_every_step_of_replacing_may_be_the_last(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("operation", ["save", "checkpoint"])
 def test_every_step_of_writing_may_be_the_last(forks, operation):
-    """Killed before the first thing that it does to a file, before the second, and so on to the end."""
+    """Killed before its first file operation, before the second, and so on to the end."""
     forks.finish(operation)
     point, code = 0, -signal.SIGKILL
     while code:

@@ -1,4 +1,4 @@
-"""Disks that are full or read-only, files that vanish, two writers: the old stays, and the error says why."""
+"""Full or read-only disks, vanishing files, two writers: the old file stays, and the error says why."""
 
 import contextlib
 import gc
@@ -33,7 +33,7 @@ def embedding(number=0.0):
 
 
 def split(path):
-    tl.split_edges(tl.datasets.random_dag(NODES, 900, seed=0), protocol="uniform").save(path)
+    tl.split_edges(tl.datasets.random_dag(NODES, 900, seed=0), negatives="uniform").save(path)
 
 
 WRITERS = {
@@ -54,13 +54,13 @@ WRITERS = {
     "journal.json": lambda path: Journal(path, {"x": "y" * 3000}).step("one", lambda: [1.0]),
 }
 
-#: For every test of a writer: pictures need a library that takes long to begin.
+#: The writers; pictures need a library that is slow to load.
 EACH = [pytest.param(x, marks=[pytest.mark.long] if x.startswith("picture") else []) for x in WRITERS]
 
 
 @contextlib.contextmanager
 def small_files(size=1000):
-    """No file of this process may grow larger: what the system says then is as of a full disk."""
+    """Limit the file size of this process; the system's error is like that of a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -75,7 +75,7 @@ def contents(folder: Path):
 
 @contextlib.contextmanager
 def mounted(folder: Path, options: str):
-    """A small file system of its own, where that is allowed."""
+    """A small file system, if mounting is allowed."""
     folder.mkdir(exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
     if os.geteuid() or not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
@@ -146,7 +146,7 @@ def test_a_run_goes_on_when_its_checkpoint_cannot_be_written(tmp_path):
     keep = tl.Checkpointing(tmp_path / "run.safetensors", every_epochs=1)
     with (
         small_files(),
-        pytest.warns(UserWarning, match=r"could not be written \(.*too large.*the run goes on"),
+        pytest.warns(UserWarning, match=r"could not be written \(.*too large.*training continues"),
     ):
         found = tl.train(graph, model, config, checkpoint=keep)
     assert found.points.tobytes() == expected.points.tobytes()
@@ -160,7 +160,7 @@ def save_often(path: Path, number: float) -> None:
 
 @pytest.mark.long
 def test_two_processes_write_one_model(tmp_path):
-    """Each in turn, and whoever reads meanwhile sees the one or the other."""
+    """They take turns, and a reader sees one or the other."""
     embedding(0.0).save(tmp_path / "model")
     context = multiprocessing.get_context("spawn")
     writers = [context.Process(target=save_often, args=(tmp_path / "model", float(i))) for i in (1, 2)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-#: What a shell starts with & ignores SIGINT; a terminal does not.
+#: A background process of a shell ignores SIGINT; one in a terminal does not.
 PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
 COMMAND = f"{PROGRAM}from timelike.__main__ import main; main()"
 
@@ -28,7 +28,7 @@ def write_edges(file: Path) -> Path:
 
 @pytest.mark.parametrize("module", ["tyro", "numpy", "jaxlib._jax", "numpy.random._generator"])
 def test_while_modules_are_imported(module, tmp_path):
-    """Some compiled modules crash if they are broken off."""
+    """Some compiled modules crash if their import is interrupted."""
     script = Path(__file__).with_name("interrupted_import.py")
     files = [write_edges(tmp_path / "edges.tsv"), "--out", tmp_path / "best.toml"]
     command = [sys.executable, script, module, "tune", *files, "--trials", "1"]

@@ -1,4 +1,4 @@
-"""Data never becomes code, and a model folder leads nowhere else."""
+"""Data never becomes code, and a model folder never leads outside itself."""
 
 import ast
 import hashlib
@@ -24,7 +24,7 @@ SHELLS = {"system", "popen", "spawn", "Popen", "check_output", "getoutput"}
 
 
 def faults(tree: ast.AST):
-    """What in a module could run what it reads."""
+    """The calls in a module that could execute what it reads."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = {alias.name.split(".")[0] for alias in node.names}
@@ -88,7 +88,7 @@ PROGRAM = """
 import sys
 import timelike as tl
 from timelike import store
-tl.Embedding.load(sys.argv[2])  # whatever is loaded late
+tl.Embedding.load(sys.argv[2])  # load the lazy imports
 opened = []
 def see(event, arguments):
     if event == "open" and isinstance(arguments[0], str | bytes):
@@ -102,7 +102,7 @@ print([path for path in opened if "secret" in str(path)])
 
 @pytest.mark.long
 def test_paths_within_a_model_are_only_text(model):
-    """A model whose every text is a path elsewhere opens nothing there."""
+    """A model whose every string is a path outside opens nothing there."""
     good = model.parent / "good"
     shutil.copytree(model, good)
     secret = model.parent / "secret"

@@ -24,7 +24,7 @@ GRAPH = tl.datasets.random_dag(12, 30, seed=0)
 
 
 def program(number: int) -> dict:
-    """The choices that need a program of their own; every manifold in turn."""
+    """Settings that need their own program; every manifold in turn."""
     rng = random.Random(number)
     return {
         "manifold": list(MANIFOLDS)[number % len(MANIFOLDS)],
@@ -45,7 +45,7 @@ def lane(number: int, model: tl.Model) -> dict:
 
 
 def settings(number: int) -> tuple[tl.Model, tl.Config, list[dict]]:
-    """What the runs of a program have in common, and what not."""
+    """The common settings of the runs of a program, and those that vary."""
     chosen = program(number)
     model = tl.Model(MANIFOLDS[chosen["manifold"]](chosen["dim"]), LIKELIHOODS[chosen["likelihood"]]())
     config = tl.Config(epochs=4, batch_size=8, burn_in=1, optimizer=chosen["optimizer"], clip=chosen["clip"])
@@ -72,7 +72,7 @@ def train_lanes(number: int, folder) -> dict[str, int]:
 
 
 def train_alone(number: int) -> dict[str, int]:
-    """The same of runs that are trained one after the other."""
+    """The same for runs trained one after the other."""
     ends = {"finished": 0, "diverged": 0}
     with jax.enable_x64(program(number)["double"]):
         model, config, runs = settings(number)

@@ -13,7 +13,7 @@ from fingerprints import STORED, fingerprint, train
 
 from timelike.manifolds import MANIFOLDS
 
-#: What other processors may round otherwise, over a few dozen steps in double precision.
+#: Tolerance for other processors, over a few dozen steps in double precision.
 TOLERANCE = 1e-7
 
 
@@ -23,7 +23,7 @@ SPACES = [pytest.param(x, marks=[pytest.mark.long] * (x != "cylindrical-euclidea
 
 @pytest.mark.parametrize("name", SPACES)
 def test_training_has_not_changed(name):
-    """If this is meant: `python tests/reliability/fingerprints.py`, and a line in the changelog."""
+    """To change them on purpose: `python tests/reliability/fingerprints.py`, and a line in the changelog."""
     stored = json.loads(STORED.read_text(encoding="utf-8"))
     np.testing.assert_allclose(fingerprint(name), stored[name]["double"], rtol=TOLERANCE)
 
@@ -37,7 +37,7 @@ def digest(embedding) -> str:
 
 
 def in_a_process(cores: set[int]) -> str:
-    """The bits of a run in single precision by a new process on these processor cores, compiled anew."""
+    """The bits of a single-precision run in a new process on these cores, without a compilation cache."""
     program = f"import os, runpy; os.sched_setaffinity(0, {cores}); "
     program += f"runpy.run_path({__file__!r}, run_name='__main__')"
     paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])

@@ -1,4 +1,4 @@
-"""How many programs a test has compiled."""
+"""Count the programs that a test compiles."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Small random graphs, and the dense truth about them."""
+"""Small random graphs and their dense adjacency matrices."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from timelike.graphs.digraph import DiGraph
 
 
 def adjacency(graph: DiGraph) -> np.ndarray:
-    """The N×N truth that the package never builds."""
+    """The N×N matrix that the package never builds."""
     dense = np.zeros((graph.num_nodes, graph.num_nodes), bool)
     dense[graph.sources, graph.targets] = True
     return dense
@@ -30,7 +30,7 @@ def complete(nodes: int) -> DiGraph:
 
 
 def star(nodes: int, hub: int = 0) -> DiGraph:
-    """The hub to everybody else; all other rows are empty."""
+    """Edges from the hub to all other nodes."""
     dense = np.zeros((nodes, nodes), bool)
     dense[hub] = np.arange(nodes) != hub
     return from_adjacency(dense)

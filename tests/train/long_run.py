@@ -1,4 +1,4 @@
-"""A run in a process of its own, to be stopped and killed: `python long_run.py CHECKPOINT RESULT`."""
+"""A run in its own process, for tests that stop and kill it: `python long_run.py CHECKPOINT RESULT`."""
 
 import sys
 

@@ -23,7 +23,7 @@ MAX_STEP = 1.0
 
 @dataclasses.dataclass
 class Flat:
-    """ℝⁿ with `times` ∈ {0, 1} negative directions, and a circle of time where C is given (eqs. 4, 20)."""
+    """ℝⁿ with `times` ∈ {0, 1} negative directions, and circular time if C is set (eqs. 4, 20)."""
 
     dim: int
     times: int
@@ -77,7 +77,7 @@ class Quadric:
         return np.sum(self.signs * x * y, axis=-1)
 
     def separation(self, p, q):
-        """Eq. 12: ∓ the square of the arc whose cosine (or cosh) is z = κ⟨p, q⟩; −π² where there is none."""
+        """Eq. 12: ∓ the square of the arc whose cosine (or cosh) is z = κ⟨p, q⟩; −π² without a geodesic."""
         z = self.kappa * self.form(p, q) + 0j
         with np.errstate(all="ignore"):
             arc = np.where(z.real > 1, np.arccosh(z) ** 2, -(np.arccos(z) ** 2))

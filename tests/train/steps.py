@@ -1,4 +1,4 @@
-"""The engine's step on batches that a test has made: examples by row, their pairs along the row."""
+"""The engine's step on batches of a test: examples by row, their pairs along the row."""
 
 import functools
 
@@ -8,20 +8,22 @@ import numpy as np
 
 from timelike.engine import passes, table_rows
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import HUBS, Places
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, Learned, Step
 
 
 def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):
-    """As `train` makes it for a small graph."""
+    """The epoch plan that `train` makes for a small graph."""
     in_one_kernel &= optimizer not in DENSE
-    return Plan(batch_size, Negatives(uniform=pairs - 1), optimizer, "last", (), in_one_kernel=in_one_kernel)
+    return EpochPlan(
+        batch_size, Negatives(uniform=pairs - 1), optimizer, "last", (), in_one_kernel=in_one_kernel
+    )
 
 
 def start(plan, points):
-    """What the engine carries from step to step: points, optimiser, learned numbers, scratch space."""
+    """What steps pass on: points, optimiser state, learned numbers, scratch space."""
     nodes = len(points)
     slots = Places.of(np.arange(nodes), HUBS) if plan.dense else jnp.zeros(nodes, jnp.int32)
     return points, plan.transformation().init(points), Learned.start({}), slots
@@ -43,7 +45,7 @@ def step(plan, model, clip, carry, inputs):
 
 
 def one_by_one(plan, model, clip, points, inputs):
-    """What each of many steps gives, and what is carried at the end."""
+    """The results of each of many steps, and what the last passes on."""
     carry, trail = start(plan, points), []
     for batch in zip(*inputs, strict=True):
         carry, found = step(plan, model, clip, carry, batch)

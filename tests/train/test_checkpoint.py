@@ -1,4 +1,4 @@
-"""Nothing is lost: stopped, interrupted and killed runs end with the bits of a run left alone."""
+"""Stopped, interrupted and killed runs end with the bits of an undisturbed run."""
 
 import os
 import random
@@ -82,7 +82,7 @@ def test_a_file_that_is_no_checkpoint_is_named(tmp_path):
         with pytest.raises(ValueError, match=r"^[^\n]* is not a readable checkpoint [^\n]*delete it"):
             run(path)
     save_file({"points": np.zeros((30, 4), np.float32)}, path)
-    with pytest.raises(ValueError, match=r"run.safetensors is not a checkpoint of timelike; delete it"):
+    with pytest.raises(ValueError, match=r"run.safetensors is not a timelike checkpoint; delete it"):
         run(path)
 
 
@@ -113,7 +113,7 @@ def test_other_settings_are_named(tmp_path):
 
 
 def test_long_lists_of_settings_are_not_printed(tmp_path):
-    """As they are of the runs of a sweep: all of them differ if the seed does."""
+    """As for the runs of a sweep: all of them differ if the seed does."""
     before, now = ({"seed": seed, "runs": [{"seed": seed, "tau1": 0.1}] * 20} for seed in (0, 1))
     with pytest.raises(
         ValueError, match=r"run \(runs differs; seed was 0, is now 1\); .*, or delete it to start"
@@ -129,7 +129,7 @@ def test_a_finished_run_is_read_back(tmp_path):
 
 @pytest.fixture(scope="module")
 def cached(tmp_path_factory):
-    """An environment in which a restarted process does not compile again, and the bits of a whole run."""
+    """An environment with a compilation cache, and the bits of an undisturbed run."""
     folder = tmp_path_factory.mktemp("cache")
     environment = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": str(folder),
@@ -151,7 +151,7 @@ def start(environment, path, result):
 
 
 def wait_for_progress(path, process):
-    """Until there is a new checkpoint, or the run is over."""
+    """Wait for a new checkpoint or the end of the run."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     while process.poll() is None and not (path.exists() and path.stat().st_mtime_ns > before):
         time.sleep(0.001)
@@ -169,7 +169,7 @@ def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
         assert process.returncode == 130
         assert re.fullmatch(
             rf"{number.name}: stopped after epoch \d+ of \d+; "
-            rf"saved to {re.escape(str(path))}, run the same again to resume\n",
+            rf"saved to {re.escape(str(path))}; run it again to resume\n",
             said,
         )
     start(environment, path, result).communicate()
@@ -177,7 +177,7 @@ def test_signals_finish_the_epoch_and_say_how_to_resume(tmp_path, cached):
 
 
 def kill_often(environment, path, result, kills, seed):
-    """SIGKILL so many times at random moments, one in four before the first epoch; then let it finish."""
+    """SIGKILL at random moments, one in four before the first epoch; then let the run finish."""
     chance = random.Random(seed)
     for number in range(kills):
         process = start(environment, path, result)

@@ -29,7 +29,7 @@ from timelike.training import prepare, training_loop
 
 
 def random_rows(rng, nodes, count):
-    """Row numbers with repetitions; some are padding, whose values are 0."""
+    """Row numbers with repeats; some are padding, with values 0."""
     rows = rng.integers(0, nodes + 2, count, dtype=np.int32)
     return rows, np.where(rows[:, None] < nodes, rng.normal(size=(count, 3)), 0).astype(np.float32)
 
@@ -196,7 +196,9 @@ def first_loss(model=None, **settings):
 
 def first_points():
     config = Config()
-    return training_loop._initial(config.plan(False, False), 30)(prepare.make_numbers(MODEL, config)).points
+    return training_loop._initial(config.epoch_plan(False, False), 30)(
+        prepare.make_numbers(MODEL, config)
+    ).points
 
 
 MODEL = Model(Minkowski(3), TripleFermiDirac())

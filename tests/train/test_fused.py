@@ -1,4 +1,4 @@
-"""The kernels for a GPU, interpreted on the CPU, against the engine's own step."""
+"""The GPU kernels, interpreted on the CPU, against the engine's own step."""
 
 import functools
 import sys
@@ -12,7 +12,7 @@ from timelike import Model
 from timelike.datasets import grid
 from timelike.engine import gpu_step, row_packing
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import OPTIMIZERS, Learned, Step
@@ -33,7 +33,7 @@ MODELS = {
 
 
 def batch():
-    """Pairs with many repeated nodes, and one of padding."""
+    """Pairs with many repeated nodes, and one padding pair."""
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 40, (2, PAIRS * BATCH), dtype=np.int32)
     weights = rng.random((PAIRS, BATCH)).astype(np.float32)
@@ -42,7 +42,7 @@ def batch():
 
 
 def degrees():
-    """Such that 10 nodes are hubs, 9 are busy and the others are neither."""
+    """Degrees that make 10 nodes hubs and 9 busy."""
     return np.repeat([2, 1, 0], [10, 9, NODES - 19])
 
 
@@ -55,7 +55,7 @@ def start(model, optimizer):
 
 @functools.partial(jax.jit, static_argnums=1)
 def by_the_engine(model, optimizer, points, state):
-    plan = Plan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
+    plan = EpochPlan(BATCH, Negatives(uniform=PAIRS - 1), optimizer, "last", ())
     carry = (points, state, Learned.start({}), jnp.zeros(NODES, jnp.int32))
     for _ in range(STEPS):
         carry, (likelihoods, norms) = take_step(plan, model, STEP, carry, (*map(jnp.asarray, batch()), None))
@@ -101,7 +101,7 @@ def test_the_same_steps(name, optimizer, hubs):
 
 @pytest.mark.long
 def test_the_same_steps_on_tables_of_16_bits():
-    """Sums in another order may be rounded the other way: by a unit, in a row or two."""
+    """Sums in another order may round differently: by a unit, in a row or two."""
     model = jax.tree.map(jnp.float32, MODELS["minkowski"])
     points = narrow(start(model, "adam")[0], jnp.uint16)
     state = OPTIMIZERS["adam"]().init(points)
@@ -130,7 +130,7 @@ def test_packing_is_undone(dtype):
 @pytest.mark.filterwarnings("ignore:The Pallas Triton backend is deprecated")  # JAX 0.12 still has it
 @pytest.mark.parametrize("dtype", ["float32", "uint16"])
 def test_the_kernels_are_lowered_for_a_gpu(dtype):
-    """That they compile is seen on one; that Triton has all operations they use is seen here."""
+    """Triton supports all operations that they use; only a GPU shows that they compile."""
     model = jax.tree.map(jnp.float32, MODELS["a circle of time"])
     points = narrow(start(model, "adam")[0], dtype)
     packed, rest = row_packing.pack(points, OPTIMIZERS["adam"]().init(points))
@@ -154,11 +154,11 @@ def test_where_there_are_kernels(monkeypatch):
 
 
 def test_without_triton_xla_takes_the_steps(monkeypatch):
-    """JAX has announced that its kernels by Triton will go."""
-    plan = Plan(2**14, Negatives(uniform=4), "adam", "last", ())
+    """JAX has announced the removal of its Triton backend."""
+    plan = EpochPlan(2**14, Negatives(uniform=4), "adam", "last", ())
     graph, small = grid(200, 200), grid(2, 2)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert _faster(plan, MODELS["minkowski"], graph, alone=True).fused
-    assert _faster(plan, MODELS["minkowski"], small, alone=True) == plan  # whose steps are short
+    assert _faster(plan, MODELS["minkowski"], small, alone=True) == plan  # its steps are short
     monkeypatch.setitem(sys.modules, "timelike.engine.gpu_step", None)
     assert _faster(plan, MODELS["minkowski"], graph, alone=True) == plan

@@ -12,7 +12,7 @@ from steps import compiled, make_plan, one_by_one
 import timelike.engine.batch_step
 from timelike.core.model import Model
 from timelike.engine import table_rows
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import sum_by_node
 from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import OPTIMIZERS, update_rows
@@ -21,8 +21,8 @@ from timelike.manifolds import MANIFOLDS
 
 DIM, PAIRS, STEPS = 3, 4, 100
 
-#: Nodes, and edges in a step. A step on so many rows that all nodes may be among them goes over the whole
-#: table; others go over their rows, of which short ones know in advance which are the same node.
+#: Nodes, and edges per step. A step on at least as many rows as nodes updates the whole table; other steps
+#: update their rows, and short ones know in advance which rows are the same node.
 FEW_NODES, SHORT, LONG = (12, 5), (60, 5), (60, 7)
 
 #: name → (numbers of our manifold, the reference's own geometry).
@@ -40,7 +40,7 @@ SPACES = {
 
 CLIP = 1.0
 
-#: What an optimiser remembers, in the order of the reference's tables.
+#: The state of an optimiser, in the order of the reference's tables.
 MEMORY = {
     "sgd": lambda state: (),
     "adam": lambda state: (state.mu, state.nu),
@@ -48,7 +48,7 @@ MEMORY = {
     "adagrad": lambda state: (np.zeros_like(state.sum_of_squares), state.sum_of_squares),
 }
 
-#: k > 1 lets the triple Fermi–Dirac function pass 1, so that saturated pairs are met.
+#: k > 1 lets the triple Fermi–Dirac function pass 1, so that some pairs saturate.
 LIKELIHOOD_NUMBERS = {
     "fermi-dirac": {"tau": 0.3, "r": 0.2, "alpha": 0.7},
     "triple-fermi-dirac": {"tau1": 0.4, "tau2": 0.25, "alpha": 0.3, "r": -0.1, "k": 1.3},
@@ -68,14 +68,13 @@ def batches(rng, nodes, batch):
 
 
 def rates(rng):
-    """Learning rates that differ by step; three are so high that the steps are shortened."""
+    """Learning rates that differ by step; three are so high that steps are shortened."""
     values = rng.uniform(0.005, 0.03, STEPS)
     values[[3, 33, 66]] = 5.0
     return values
 
 
-#: The pieces of a step, each compiled once and shared by all combinations that have it in common; in a
-#: hurry, since nobody else runs them in pieces.
+#: The pieces of a step, each compiled once for all combinations that share it.
 quickly = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
 PIECES = {
     "batch_loss": quickly(batch_loss),
@@ -88,7 +87,7 @@ PIECES = {
     },
 }
 FIRST_ENTRIES = jax.jit(table_rows.first_entries)
-TRANSFORMATION = functools.cache(Plan.transformation)
+TRANSFORMATION = functools.cache(EpochPlan.transformation)
 
 
 @pytest.fixture
@@ -96,7 +95,7 @@ def compiled_pieces(monkeypatch):
     for name, piece in PIECES.items():
         monkeypatch.setattr(timelike.engine.batch_step, name, piece)
     monkeypatch.setattr(table_rows, "first_entries", FIRST_ENTRIES)
-    monkeypatch.setattr(Plan, "transformation", TRANSFORMATION)
+    monkeypatch.setattr(EpochPlan, "transformation", TRANSFORMATION)
 
 
 def compare(steps, manifold, likelihood, optimizer, sizes=SHORT, in_one_kernel=True, tolerance=1e-12):
@@ -150,7 +149,7 @@ def test_every_step_equals_the_reference(x64, compiled_pieces, manifold, likelih
 @pytest.mark.parametrize("likelihood", LIKELIHOODS)
 @pytest.mark.parametrize("manifold", MANIFOLDS)
 def test_every_combination_equals_the_reference(x64, compiled_pieces, manifold, likelihood, optimizer, sizes):
-    # Of so many pairs, a few meet near an antipode, where the reference's arccos loses digits.
+    # A few of the pairs lie near an antipode, where the reference's arccos loses digits.
     compare(one_by_one, manifold, likelihood, optimizer, sizes, tolerance=1e-11)
 
 

@@ -1,4 +1,4 @@
-"""Edges found and non-edges drawn: against the dense truth."""
+"""Membership tests and negative samples, against the dense adjacency matrix."""
 
 import dataclasses
 import functools
@@ -16,33 +16,34 @@ from without_jax import in_numpy
 
 from timelike.engine import sampling
 from timelike.engine.filtered_edges import FilteredEdges
-from timelike.engine.negatives import ENDS, LEFT_OUT, MAX_DRAWS, Negatives
+from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.sampling import EdgeTable, draw_examples
+from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs.digraph import DiGraph
 
 KEY = jax.random.key(7)
 
-#: Some of what can go wrong: a hub, reciprocal pairs, a sink, an isolated node.
+#: Hard cases: a hub, reciprocal pairs, a sink, an isolated node.
 GRAPH = DiGraph.from_arrays(
     [0, 0, 0, 0, 0, 1, 2, 2, 3, 5, 5, 6], [1, 2, 3, 4, 6, 0, 1, 5, 4, 2, 5, 4], num_nodes=8
 )
 LISTED = np.array([[4, 7], [7, 4], [0, 5], [0, 1], [3, 3]])  # an edge and a self-pair among them
 ALLOWED = ~adjacency(GRAPH) & ~np.eye(8, dtype=bool)
 
-#: Five of every kind, and where their columns are; column 0 is the edge itself.
-ALL_KINDS = Negatives(reversed=1, listed=5, **dict.fromkeys(ENDS, 5))
+#: Five negatives of every kind, and their columns; column 0 is the edge itself.
+ALL_KINDS = Negatives(**{**dict.fromkeys(KIND_ENDS, 5), "reversed": 1})
 COLUMNS = {
     "uniform": slice(1, 6),
-    "target": slice(6, 11),
-    "source": slice(11, 16),
+    "same_source": slice(6, 11),
+    "same_target": slice(11, 16),
     "degree": slice(16, 21),
     "reversed": slice(21, 22),
     "listed": slice(22, 27),
-    "hub": slice(27, 32),
-    "inner": slice(32, 37),
-    "hub_source": slice(37, 42),
-    "inner_source": slice(42, 47),
-    "outer": slice(47, 52),
+    "popular_source": slice(27, 32),
+    "active_source": slice(32, 37),
+    "popular_same_target": slice(37, 42),
+    "active_same_target": slice(42, 47),
+    "active_target": slice(47, 52),
 }
 
 _compiled = jax.jit(draw_examples, static_argnums=2)
@@ -56,9 +57,9 @@ def edge_ids(graph, count):
     return np.random.default_rng(0).integers(0, graph.num_edges, count, dtype=np.int32)
 
 
-def draw(graph, kinds, count, key=KEY, non_edges=LISTED):
+def draw(graph, kinds, count, key=KEY, listed=LISTED):
     """Examples for `count` random edges, as NumPy arrays."""
-    table = EdgeTable.build(graph, non_edges, kinds)
+    table = EdgeTable.build(graph, listed, kinds)
     return _draw(key, table, kinds, edge_ids(graph, count))
 
 
@@ -69,7 +70,7 @@ def many(seed=7):
 
 
 def used(kind, where=True):
-    """The (n, 2) negatives of a kind, for those examples where a condition holds."""
+    """The (n, 2) negatives of a kind, for the examples that satisfy a condition."""
     columns = COLUMNS[kind]
     use = many().use[:, columns] & where
     return np.stack([many().sources[:, columns][use], many().targets[:, columns][use]], axis=1)
@@ -107,7 +108,7 @@ def test_contains_in_rows_of_every_length(size):
 
 
 def test_the_last_of_as_many_edges_as_there_may_be():
-    """Beside a row of 2³⁰; what is past the end of this short array reads as its last number."""
+    """After a row of 2³⁰ edges; reads past the end of this short array return its last number."""
     starts, ends = jnp.asarray([2**31 - 4, 2**31 - 1], jnp.int32), jnp.asarray([1, 5], jnp.int32)
     found = sampling.in_row(starts, ends, 30, jnp.zeros(4, jnp.int32), jnp.asarray([1, 4, 5, 6]))
     np.testing.assert_array_equal(found, [False, False, True, False])
@@ -140,10 +141,10 @@ def test_the_edge_comes_first_and_every_kind_has_its_columns():
     np.testing.assert_array_equal(t[:, 0], GRAPH.targets[ids])
     assert use[:, 0].all()
     assert (weights == 1).all()
-    nowhere = GRAPH.num_nodes  # where the ends of pairs that do not count are
+    nowhere = GRAPH.num_nodes  # the ends of unused pairs
     for found, wanted, columns in (
-        (s, s[:, :1], COLUMNS["target"]),
-        (t, t[:, :1], COLUMNS["source"]),
+        (s, s[:, :1], COLUMNS["same_source"]),
+        (t, t[:, :1], COLUMNS["same_target"]),
         (t, t[:, :1], slice(37, 47)),
         (s, t[:, :1], slice(21, 22)),
         (t, s[:, :1], slice(21, 22)),
@@ -152,7 +153,7 @@ def test_the_edge_comes_first_and_every_kind_has_its_columns():
 
 
 def assert_distributed(pairs, weight):
-    """The pairs occur in proportion to `weight`, an N×N table that is 0 for those that may not occur."""
+    """The pairs occur in proportion to `weight`, an N×N table that is 0 for forbidden pairs."""
     counts = np.zeros(weight.shape)
     np.add.at(counts, tuple(pairs.T), 1)
     assert not counts[weight == 0].any()
@@ -167,8 +168,8 @@ def test_uniform_negatives_cover_all_non_edges_evenly():
 @pytest.mark.parametrize("node", range(7))
 def test_the_corrupted_end_is_evenly_any_node_that_is_no_neighbour(node):
     for kind, kept, row in (
-        ("target", many().sources, np.arange(8)[:, None] == node),
-        ("source", many().targets, np.arange(8) == node),
+        ("same_source", many().sources, np.arange(8)[:, None] == node),
+        ("same_target", many().targets, np.arange(8) == node),
     ):
         if (kept[:, 0] == node).any():
             assert_distributed(used(kind, kept[:, :1] == node), ALLOWED & row)
@@ -179,27 +180,29 @@ def test_degree_negatives_follow_the_degrees():
     assert_distributed(used("degree"), np.outer(dense.sum(1), dense.sum(0)) * ALLOWED)
 
 
-@pytest.mark.parametrize("kind", ["hub", "inner"])
+@pytest.mark.parametrize("kind", ["popular_source", "active_source"])
 def test_sources_of_edges_by_degree_or_evenly(kind):
     leaving = adjacency(GRAPH).sum(1)
-    chances = leaving if kind == "hub" else leaving > 0
+    chances = leaving if kind == "popular_source" else leaving > 0
     assert_distributed(used(kind), np.outer(chances, np.ones(8)) * ALLOWED)
     t = many().targets[:, :1] == 2  # the edges to one node, and other sources for them
-    assert_distributed(used(f"{kind}_source", t), np.outer(chances, np.arange(8) == 2) * ALLOWED)
+    assert_distributed(
+        used(kind.replace("source", "same_target"), t), np.outer(chances, np.arange(8) == 2) * ALLOWED
+    )
 
 
 def test_targets_of_edges_evenly():
     entering = adjacency(GRAPH).sum(0)
-    assert_distributed(used("outer"), np.outer(np.ones(8), entering > 0) * ALLOWED)
+    assert_distributed(used("active_target"), np.outer(np.ones(8), entering > 0) * ALLOWED)
 
 
 def test_weights_of_kinds():
     kinds = Negatives(same_source=2, same_target=1, weights={"same_source": 2.5})
     np.testing.assert_array_equal(kinds.factors, [1, 2.5, 2.5, 1])
     assert kinds == Negatives(same_source=2, same_target=1, weights=[["same_source", 2.5]])
-    with pytest.raises(ValueError, match="weights has 'uniform', of which none is drawn"):
+    with pytest.raises(ValueError, match="weights has 'uniform'"):
         Negatives(same_source=1, weights={"uniform": 2.0})
-    with pytest.raises(ValueError, match=r"weights\['target'\] is 0; it must be"):
+    with pytest.raises(ValueError, match=r"weights\['same_source'\].*0"):
         Negatives(same_source=1, weights={"same_source": 0})
 
 
@@ -215,21 +218,21 @@ def test_a_reversed_edge_is_left_out_where_it_is_an_edge():
 
 
 def test_a_complete_graph_has_no_negatives():
-    drawn = draw(complete(5), ALL_KINDS, 30, non_edges=np.array([[0, 1], [2, 2]]))
+    drawn = draw(complete(5), ALL_KINDS, 30, listed=np.array([[0, 1], [2, 2]]))
     assert drawn.use[:, 0].all()
     assert not drawn.use[:, 1:].any()
     assert drawn.rejected == 30 * ((ALL_KINDS.total - 1) * MAX_DRAWS + 1)
 
 
 def test_two_nodes_have_one_negative():
-    drawn = draw(DiGraph.from_arrays([0], [1]), ALL_KINDS, 9, non_edges=np.array([[1, 0]]))
+    drawn = draw(DiGraph.from_arrays([0], [1]), ALL_KINDS, 9, listed=np.array([[1, 0]]))
     pairs = np.stack([drawn.sources, drawn.targets])[:, :, 1:][:, drawn.use[:, 1:]]
     np.testing.assert_array_equal(np.unique(pairs, axis=1), [[1], [0]])
     assert not drawn.use[:, 6:21].any()  # 0 → 1 has no other target or source
 
 
 def hubs(nodes=60, edges=40):
-    """A few hubs, linked to nearly everybody and to each other, among sparse edges."""
+    """A few hubs, linked to nearly all nodes and to each other, among sparse edges."""
     dense = adjacency(random_graph(nodes, edges))
     dense[0, 1:50] = dense[4:50, 1] = dense[:5, :5] = True
     return from_adjacency(dense & ~np.eye(nodes, dtype=bool))
@@ -239,16 +242,16 @@ def hubs(nodes=60, edges=40):
 def test_few_negatives_are_given_up(graph):
     bad = adjacency(graph) | np.eye(graph.num_nodes, dtype=bool)
     ends = np.ix_(graph.sources, graph.targets)
-    chances = {  # that a candidate must be drawn again, for one edge after the other where an end is kept
+    chances = {  # that a candidate is drawn again; per edge if an end is kept
         "uniform": bad.mean(),
-        "target": bad.mean(axis=1)[graph.sources],
-        "source": bad.mean(axis=0)[graph.targets],
+        "same_source": bad.mean(axis=1)[graph.sources],
+        "same_target": bad.mean(axis=0)[graph.targets],
         "degree": bad[ends].mean(),
-        "hub": bad[graph.sources].mean(),
-        "inner": bad[np.unique(graph.sources)].mean(),
-        "hub_source": bad[graph.sources].mean(axis=0)[graph.targets],
-        "inner_source": bad[np.unique(graph.sources)].mean(axis=0)[graph.targets],
-        "outer": bad[:, np.unique(graph.targets)].mean(),
+        "popular_source": bad[graph.sources].mean(),
+        "active_source": bad[np.unique(graph.sources)].mean(),
+        "popular_same_target": bad[graph.sources].mean(axis=0)[graph.targets],
+        "active_same_target": bad[np.unique(graph.sources)].mean(axis=0)[graph.targets],
+        "active_target": bad[:, np.unique(graph.targets)].mean(),
     }
     for kind, chance in chances.items():
         draws = EdgeTable.build(graph, kinds=Negatives(**{kind: 4})).draws

@@ -1,4 +1,4 @@
-"""Edges shuffled: a permutation of every size, and every edge once per epoch."""
+"""Shuffling: a permutation of every size, and every edge once per epoch."""
 
 from unittest import mock
 
@@ -12,7 +12,7 @@ from without_jax import in_numpy
 
 from timelike.core.hashed_random import Shuffle
 from timelike.engine import passes
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import Step
 from timelike.engine.sampling import EdgeTable
@@ -43,7 +43,7 @@ def test_shuffle_on_the_device(count):
     np.testing.assert_array_equal(one, same)
     assert np.mean(one == two) < 0.05
     assert np.mean(one == np.arange(len(one))) < 0.05
-    assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.1  # neighbours are torn apart
+    assert abs(np.corrcoef(one[:-1], one[1:])[0, 1]) < 0.1  # neighbours are separated
 
 
 def test_every_place_of_a_shuffle_is_equally_likely():
@@ -67,7 +67,7 @@ def test_an_epoch_sees_every_edge_once(monkeypatch, edges, batch):
     )
     monkeypatch.setattr(passes, "PAIRS_PER_BLOCK", 64)
     graph = random_graph(8, edges, weighted=True)
-    plan = Plan(batch, Negatives(uniform=1), "sgd", "last", ())
+    plan = EpochPlan(batch, Negatives(uniform=1), "sgd", "last", ())
     carry = (jnp.zeros((8, 2)), (), (), ())
     _, counts = jax.jit(lambda table, key: passes._sweep_edges(plan, None, table, STEP, key, carry))(
         EdgeTable.build(graph), KEY

@@ -1,4 +1,4 @@
-"""Gradients added up by node: hubs in several rows, padding nowhere, and side by side."""
+"""Gradients summed by node: hubs use several rows, padding none; also for stacked runs."""
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,7 @@ def test_hubs_are_the_nodes_of_highest_degree():
 
 def test_there_are_as_many_hubs_and_busy_nodes_as_a_step_has():
     degrees = np.stack([np.zeros(7, int), [500, 400, 40, 30, 20, 3, 2]])
-    found = Places.for_steps(degrees, rows=1000)  # as many rows as ends: so many of each are expected
+    found = Places.for_steps(degrees, rows=1000)  # as many rows as edge ends
     assert (found.hubs, found.busy, found.size) == (2, 3, 2 * MORE_COPIES + 3)
     assert 400 > CROWD > 40
     assert 20 > COMPANY > 3

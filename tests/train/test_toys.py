@@ -62,7 +62,7 @@ class Fit(NamedTuple):
 
     @property
     def nll(self) -> float:
-        """Over all pairs, median over seeds."""
+        """The NLL over all pairs, median over seeds."""
         return float(np.median(-np.log(np.where(self.edge, self.prob, 1 - self.prob)).sum(axis=1)))
 
     def median(self, pairs: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ def fit(toy: str) -> Fit:
     non_edges = np.stack([sources, targets], axis=1)[~edge]
     negatives = Negatives(listed=round(len(non_edges) / graph.num_edges))
     settings = {"epochs": 600, "batch_size": graph.num_edges, "learning_rate": rate, "negatives": negatives}
-    runs = [train(graph, model, Config(**settings, seed=s), non_edges=non_edges) for s in range(SEEDS)]
+    runs = [train(graph, model, Config(**settings, seed=s), listed=non_edges) for s in range(SEEDS)]
     return Fit(sources, targets, edge, np.stack([run.prob(sources, targets) for run in runs]))
 
 

@@ -69,14 +69,14 @@ class Plan:
         """Print the plan."""
         from timelike.engine.table_storage import check_storage, is_flat
         from timelike.manifolds import MANIFOLDS
-        from timelike.training.cost_model import LARGEST, Work, plan
+        from timelike.training.cost_model import LARGEST, Workload, estimate_cost
 
         for name, value in (("nodes", self.nodes), ("edges", self.edges)):
             if value % 1 or not 1 <= value <= LARGEST:
                 raise ValueError(f"{name} is {value:g}; it must be a whole number between 1 and {LARGEST:g}")
         manifold = MANIFOLDS[self.geometry](self.dim)
         check_storage(self.tables, manifold)
-        work = Work(
+        work = Workload(
             nodes=int(self.nodes),
             edges=int(self.edges),
             ambient=manifold.ambient_dim,
@@ -88,7 +88,9 @@ class Plan:
             tables=self.tables,
             flat=is_flat(manifold),
         )
-        estimate = plan(work, self.processes, device=self.device, memory=self.memory, network=self.network)
+        estimate = estimate_cost(
+            work, self.processes, device=self.device, memory=self.memory, network=self.network
+        )
         if self.json:
             print_json(estimate)
         else:

@@ -1,7 +1,7 @@
-"""Questions to the owners of numbers, and their answers: all-to-all exchanges in buckets of a fixed size.
+"""Requests to the owners of rows or edges, and their answers: all-to-all exchanges in buckets of fixed size.
 
-Numbers (of rows, of edges) belong to processes by ranges: those from `starts[o]` to `starts[o + 1]` to
-process o. Everything here is inside `shard_map` over the axis `AXIS`.
+Each process owns a range of row or edge numbers: process o those from `ranges[o]` to `ranges[o + 1]`.
+Everything here runs inside `shard_map` over the axis `AXIS`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jaxtyping import Array, Int
 
 from timelike.core.hashed_random import at
 from timelike.engine.table_rows import add_rows, get_rows, set_rows
-from timelike.training.exchange_buckets import usual
+from timelike.training.cost_model import bucket_size
 
 AXIS = "processes"
 
@@ -23,9 +23,9 @@ Numbers = Int[Array, "asked"]
 
 
 class Wanted(NamedTuple):
-    """What one process asks for: for each number its owner, and its place among those that the owner gets.
+    """The requests of one process: for each number its owner, and its rank among the owner's requests.
 
-    `most` is how many the busiest owner gets.
+    `most` is the number of requests to the busiest owner.
     """
 
     numbers: Numbers
@@ -35,15 +35,15 @@ class Wanted(NamedTuple):
 
     @classmethod
     def each(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
-        """Every number is a question; those past the last range are padding."""
+        """Every number is a request; those past the last range are padding."""
         owner = _owner(numbers, ranges)
-        mine = owner[:, None] == jnp.arange(ranges.shape[0] - 1)
-        count = jnp.cumsum(mine, axis=0, dtype=jnp.int32)
-        return cls(numbers, owner, jnp.sum(jnp.where(mine, count, 0), axis=1) - 1, jnp.max(count[-1]))
+        of_owner = owner[:, None] == jnp.arange(ranges.shape[0] - 1)
+        count = jnp.cumsum(of_owner, axis=0, dtype=jnp.int32)
+        return cls(numbers, owner, jnp.sum(jnp.where(of_owner, count, 0), axis=1) - 1, jnp.max(count[-1]))
 
     @classmethod
     def once(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
-        """Repeated numbers are one question."""
+        """Repeated numbers are one request."""
         ranked = jnp.sort(numbers)
         new = jnp.append(True, ranked[1:] != ranked[:-1])
         unique = jnp.sort(jnp.where(new, ranked, jnp.iinfo(numbers.dtype).max))
@@ -57,9 +57,9 @@ def _owner(numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Numbers:
 
 
 class Route(NamedTuple):
-    """Buckets of `size` numbers for each owner: what others ask of this process, and where answers come.
+    """Buckets of `size` numbers per owner: the requests to this process, and the places of its own answers.
 
-    `asked` counts from the first number of this process; what is past its last is padding.
+    `asked` counts from the first number of this process; numbers past its last are padding.
     """
 
     asked: Int[Array, "owners_times_size"]
@@ -67,7 +67,7 @@ class Route(NamedTuple):
 
     @classmethod
     def of(cls, wanted: Wanted, ranges: Int[Array, "owners_plus_1"], size: int) -> Route:
-        """Put what is wanted into buckets, and exchange them."""
+        """Put the requests into buckets, and exchange these."""
         owners = ranges.shape[0] - 1
         real = wanted.owner < owners
         place = jnp.where(real, wanted.owner * size + wanted.rank, owners * size)
@@ -75,17 +75,17 @@ class Route(NamedTuple):
         return cls(swap(set_rows(empty, place, wanted.numbers - at(ranges, wanted.owner))), place)
 
     def fetch(self, answers: Array) -> Array:
-        """Answers of the owners, one for each of `asked`, to those who asked; padding gets anything."""
+        """Send answers, one for each of `asked`, to the requesters; padding gets arbitrary values."""
         return get_rows(swap(answers), self.place)
 
     def deliver(self, values: Array) -> Array:
-        """Values to the owners of the numbers, beside `asked`; what belongs to one number is added up."""
+        """Send values to the owners of the numbers, aligned with `asked`; values of a number are summed."""
         buckets = jnp.zeros((self.asked.shape[0], *values.shape[1:]), values.dtype)
         return swap(add_rows(buckets, self.place, values))
 
 
 def swap(buckets: Array) -> Array:
-    """Bucket o of every process to process o."""
+    """Send bucket o of every process to process o."""
     return jax.lax.all_to_all(buckets, AXIS, 0, 0, tiled=True)
 
 
@@ -95,9 +95,9 @@ def ask(
     answer: Callable[[Int[Array, "owners_times_size"], Any], Any],
     with_each: Any = (),
 ) -> Any:
-    """What the owners answer to each number, and what is sent with it: `answer(asked, with_each)`.
+    """The owners' answers to each request: `answer(asked, with_each)`, with data sent along.
 
-    Buckets have the usual size, or where one is too full, room for everything.
+    Buckets have the usual size, or room for all requests if one would overflow.
     """
     asked = wanted.numbers.shape[0]
 
@@ -105,7 +105,7 @@ def ask(
         route = Route.of(wanted, ranges, size)
         return jax.tree.map(route.fetch, answer(route.asked, jax.tree.map(route.deliver, with_each)))
 
-    size = usual(asked, ranges.shape[0] - 1)
+    size = bucket_size(asked, ranges.shape[0] - 1)
     if size == asked:
         return exchange(size)
     fits = jax.lax.pmax(wanted.most, AXIS) <= size

@@ -1,4 +1,4 @@
-"""A fit on many processes: one geometry, one run."""
+"""Fit an estimator on many processes: one geometry, one run."""
 
 from __future__ import annotations
 
@@ -21,43 +21,33 @@ from timelike.io.columns import Columns
 
 
 def is_first() -> bool:
-    """Whether this is the process that gets the result."""
+    """Whether this process gets the result."""
     return jax.process_index() == 0
 
 
 class NotHere(Exception):
-    """The run is done, and the first process has the result."""
+    """The run is finished, and the first process has the result."""
 
 
 def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: Path, every: float) -> None:
     """Fit an estimator to a graph that every process has read; all but the first raise `NotHere`."""
 
-    def train_spread(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
-        return _train(dealt(graph_of(plan)), candidate, checkpoint, every, plan.valid, graph_of(plan).names)
+    def train_dealt(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        assert isinstance(plan.graph, DiGraph)
+        return _train(dealt(plan.graph), candidate, checkpoint, every, plan.valid, plan.graph.names)
 
-    estimator.carry_out(_plan(estimator, graph, valid), train_spread)
+    estimator.carry_out(resolve(graph, estimator.options, valid=valid, spread=True), train_dealt)
 
 
 def fit_own(
     estimator: SpacetimeEmbedding, file: Path, columns: Columns | None, checkpoint: Path, every: float
 ) -> None:
-    """Fit an estimator to a file of numbered nodes, of which each process reads its own edges."""
+    """Fit an estimator to a file of numbered nodes; each process keeps only its own edges."""
     mesh = mesh_of_all()
-    mine = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
-    size = GraphSize(mine.num_nodes, int(over_processes(mine.num_edges).sum()))
-    estimator.carry_out(
-        _plan(estimator, size, None), lambda plan, candidate, *_: _train(mine, candidate, checkpoint, every)
-    )
-
-
-def _plan(estimator: SpacetimeEmbedding, graph: Any, valid: Any) -> FitPlan:
-    return resolve(graph, estimator.options, valid=valid, spread=True)
-
-
-def graph_of(plan: FitPlan) -> DiGraph:
-    """The training edges of a plan for a graph in memory."""
-    assert isinstance(plan.graph, DiGraph)
-    return plan.graph
+    edges = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
+    size: Any = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
+    plan = resolve(size, estimator.options, spread=True)
+    estimator.carry_out(plan, lambda plan, candidate, *_: _train(edges, candidate, checkpoint, every))
 
 
 def _train(
@@ -83,7 +73,7 @@ def _train(
 
 
 class GraphSize(NamedTuple):
-    """The size of a graph whose edges no process sees as a whole: all that a plan needs of it."""
+    """The size of a graph whose edges are spread over processes: all that a plan needs."""
 
     num_nodes: int
     num_edges: int

@@ -1,7 +1,7 @@
-"""Which process gets which node: a fixed pseudo-random order that is computed, not stored.
+"""Assign nodes to processes in a fixed pseudo-random order that is computed, not stored.
 
-Nodes in the order of a file come with their hubs together. Dealt out, every process has about as many
-edges and is asked for about as many rows as the others.
+In the order of a file, hubs are often neighbours. In random order, every process has about as many edges and
+receives about as many requests as the others.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ import numpy as np
 from timelike.core.hashed_random import Shuffle
 from timelike.graphs.digraph import DiGraph
 
-#: Nodes placed at a time.
+#: Number of nodes placed at a time.
 PIECE = 1 << 20
 
 
 def places(nodes: np.ndarray, count: int) -> np.ndarray:
-    """Where each of these nodes is dealt to, of `count`: a number in 0 … count − 1."""
-    place, found = _places(count), np.empty(len(nodes), np.int32)
+    """The place of each of these nodes among `count`: a number in 0 … count − 1."""
+    place, result = _places(count), np.empty(len(nodes), np.int32)
     for i in range(0, len(nodes), PIECE):
         piece = nodes[i : i + PIECE]
         full = np.zeros(min(PIECE, 1 << max(len(piece) - 1, 0).bit_length()), np.int32)
         full[: len(piece)] = piece
-        found[i : i + PIECE] = np.asarray(place(full))[: len(piece)]
-    return found
+        result[i : i + PIECE] = np.asarray(place(full))[: len(piece)]
+    return result
 
 
 @functools.cache
 def _places(count: int) -> Any:
-    """A permutation of the grid of `Shuffle`, repeated where it leaves 0 … count − 1."""
+    """A permutation of the grid of `Shuffle`, applied again to values outside 0 … count − 1."""
 
     @jax.jit
     def place(nodes: jax.Array) -> jax.Array:
@@ -46,6 +46,6 @@ def _places(count: int) -> Any:
 
 
 def dealt(graph: DiGraph) -> DiGraph:
-    """The graph with its nodes in the order in which they are dealt."""
+    """The graph with its nodes in the order of `places`."""
     sources, targets = (places(x, graph.num_nodes) for x in (graph.sources, graph.targets))
     return DiGraph.from_arrays(sources, targets, graph.num_nodes, None, graph.weights)

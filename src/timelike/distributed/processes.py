@@ -1,7 +1,7 @@
-"""Processes that make up a run: how they find each other, and what is said when one is lost.
+"""The processes of a run: how they find each other, and how the loss of one is reported.
 
-A command starts its part of the run as a child and watches it. JAX ends a process at once, and not with a
-word for users, where another one has died; its parent lives to say what happened.
+A command starts its part of the run as a child process and watches it. If another process dies, JAX aborts
+the child without a readable message; the parent survives to report what happened.
 """
 
 from __future__ import annotations
@@ -21,39 +21,36 @@ from tqdm import tqdm
 
 from timelike._util.checks import show
 
-#: A process from which nothing was heard for so many seconds is lost.
+#: Seconds of silence after which a process counts as lost.
 SILENCE = 45
-#: How many seconds to wait for the others in the beginning.
+#: Seconds to wait for the other processes at the start.
 PATIENCE = 300
-#: The exit code where another process was lost: try again (EX_TEMPFAIL).
+#: The exit code if another process was lost: try again (EX_TEMPFAIL).
 LOST = 75
-#: The address that asks JAX to look into the environment.
+#: The address that tells JAX to look into the environment.
 AUTO = "auto"
-#: How JAX's runtime names what went wrong between processes, in errors of several classes.
+#: The start of JAX's messages about failures between processes, in errors of several classes.
 BETWEEN = re.compile("(ABORTED|CANCELLED|DEADLINE_EXCEEDED|INTERNAL|UNAVAILABLE|UNKNOWN): ")
 
 
 class Place(NamedTuple):
-    """Which process this is, of how many, and where the first one listens; `auto`: the environment says."""
+    """The rank of this process, their number, and the address of the first; `auto`: from the environment."""
 
     coordinator: str
     num_processes: int | None = None
     process_id: int | None = None
 
     def check(self) -> None:
-        """Raise a `ValueError` for what cannot be."""
-        given = (self.num_processes, self.process_id)
+        """Raise a `ValueError` if the values contradict each other."""
         if self.coordinator == AUTO:
-            if given != (None, None):
-                raise ValueError(
-                    "num_processes and process_id are found with coordinator auto; leave them out"
-                )
+            if (self.num_processes, self.process_id) != (None, None):
+                raise ValueError("num_processes and process_id cannot be combined with coordinator auto")
             return
         host, _, port = self.coordinator.rpartition(":")
         if not host or not port.isdecimal():
-            raise ValueError(f"coordinator is {show(self.coordinator)}; it must be HOST:PORT, or auto")
+            raise ValueError(f"coordinator is {show(self.coordinator)}; it must be HOST:PORT or auto")
         if self.num_processes is None or self.process_id is None:
-            raise ValueError("coordinator needs num_processes and process_id too")
+            raise ValueError(f"coordinator is {self.coordinator}; it also needs num_processes and process_id")
         if not 0 <= self.process_id < self.num_processes:
             raise ValueError(
                 f"process_id is {self.process_id}; with num_processes {self.num_processes} "
@@ -67,7 +64,7 @@ class Place(NamedTuple):
 
 
 def join(place: Place) -> None:
-    """Meet the other processes; before anything else is asked of JAX."""
+    """Connect to the other processes; call this before any other use of JAX."""
     import jax
 
     where: Any = {} if place.coordinator == AUTO else place._asdict()
@@ -76,29 +73,29 @@ def join(place: Place) -> None:
         jax.distributed.initialize(
             **where, initialization_timeout=PATIENCE, heartbeat_timeout_seconds=SILENCE
         )
-    except Exception as error:  # the client of Kubernetes has its own
+    except Exception as error:  # the client of Kubernetes raises its own classes
         if place.coordinator != AUTO or isinstance(error, jax.errors.JaxRuntimeError):
             raise
         raise ValueError(f"coordinator is auto, but {_not_found(error)}") from None
 
 
 def _not_found(error: Exception) -> str:
-    """What JAX misses in the environment, and what to do."""
-    name_them = "give --coordinator HOST:PORT, --num-processes and --process-id"
+    """What JAX did not find in the environment, and what to do."""
+    name_them = "pass --coordinator HOST:PORT, --num-processes and --process-id"
     if isinstance(error, ValueError):
         if "KUBERNETES_SERVICE_HOST" in os.environ:
-            return 'JAX needs the client of Kubernetes: pip install "jax[k8s]"'
+            return 'JAX needs the Kubernetes client: pip install "jax[k8s]"'
         if "OMPI_COMM_WORLD_RANK" in os.environ:
             sizes = "$OMPI_COMM_WORLD_SIZE and $OMPI_COMM_WORLD_RANK"
-            return f"JAX knows Open MPI up to version 4; {name_them} from {sizes}"
-        return f"nothing of Slurm, Open MPI and Kubernetes is in the environment; {name_them}"
+            return f"JAX supports Open MPI up to version 4; {name_them} from {sizes}"
+        return f"the environment is not that of Slurm, Open MPI or Kubernetes; {name_them}"
     if isinstance(error, KeyError):
         return f"the environment has no {error.args[0]}; {name_them}"
     return f"{' '.join(str(error).split()).rstrip('.')}; {name_them}"
 
 
 def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str) -> None:
-    """Do the work in a child, pass signals on to it, and end as it ends; say so if it was lost."""
+    """Run the work in a child process, forward signals to it, exit as it exits, and report a loss."""
     child = multiprocessing.get_context("spawn").Process(target=_inside, args=(os.getpid(), work, arguments))
     child.start()
     pid = child.pid
@@ -116,7 +113,7 @@ def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str
         raise SystemExit(LOST)
     if code < 0:
         name = signal.Signals(-code).name
-        print(f"timelike: {place} was ended by {name}; {restart}", file=sys.stderr)
+        print(f"timelike: {place} was killed by {name}; {restart}", file=sys.stderr)
         raise SystemExit(128 - code)
     if code:
         raise SystemExit(code)
@@ -126,14 +123,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def _inside(parent: int, work: Callable[..., None], arguments: tuple) -> None:
-    """What the child does: the work, as long as its parent lives."""
-    os.setpgid(0, 0)  # it gets the signals of the terminal once: from its parent
-    tqdm.set_lock(threading.RLock())  # its own lock is shared by processes, and would be missed in the end
-    os.environ["JAX_ENABLE_PREEMPTION_SERVICE"] = "false"  # it takes SIGTERM for itself
+    """The child process: do the work as long as the parent lives."""
+    os.setpgid(0, 0)  # get the signals of the terminal from the parent only
+    tqdm.set_lock(threading.RLock())  # the default lock is shared between processes and leaks
+    os.environ["JAX_ENABLE_PREEMPTION_SERVICE"] = "false"  # the service would catch SIGTERM
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
         work(*arguments)
-    except SystemExit as stop:  # do not wait for the others, as JAX does at an orderly end
+    except SystemExit as stop:  # do not wait for the other processes, as JAX does at a normal exit
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(stop.code if isinstance(stop.code, int) else int(bool(stop.code)))
@@ -147,7 +144,7 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def losing() -> Iterator[None]:
-    """End at once where an exchange fails: another process is gone, and waiting for it would be in vain."""
+    """Exit at once if an exchange fails: another process is gone, so waiting is pointless."""
     import jax
 
     try:
@@ -162,14 +159,14 @@ def losing() -> Iterator[None]:
 
 
 @contextmanager
-def quiet_output() -> Iterator[None]:
-    """Send what libraries print to standard output to standard error; results come after."""
+def quiet_output(to: int = 2) -> Iterator[None]:
+    """Send everything printed to standard output to another file descriptor (default: standard error)."""
     sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
+    stdout = os.dup(1)
+    os.dup2(to, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout, 1)
+        os.close(stdout)

@@ -1,4 +1,4 @@
-"""The processes of a run as actors of a Ray cluster; if one is lost, all start again from the checkpoint."""
+"""The processes of a run as actors of a Ray cluster; if one is lost, all restart from the checkpoint."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from collections.abc import Callable
 from typing import Any
 
 from timelike._util.interrupts import INTERRUPTED
-from timelike.distributed.processes import LOST, Place
+from timelike.distributed.processes import LOST, Place, quiet_output
 
-#: How often a run is started again.
+#: Number of restarts.
 RESTARTS = 3
-#: How many seconds Ray's own processes may take to start on this machine; its own limits are short for a
-#: busy one, and it reads these two as it is started.
+#: Seconds that Ray's own processes may take to start; its default limits are too short for a busy machine.
+#: Ray reads these two variables when it starts.
 STARTING = 300
 LIMITS = {"RAY_agent_register_timeout_ms": 1000 * STARTING, "RAY_raylet_start_wait_time_s": STARTING}
 
 
 class Part:
-    """An actor: one process of a run, wherever Ray puts it."""
+    """An actor: one process of a run, on any machine of the cluster."""
 
     def address(self) -> str:
-        """A free port of this machine."""
+        """The address of a free port on this machine."""
         import ray
 
         host = ray.util.get_node_ip_address()
@@ -34,28 +34,23 @@ class Part:
             return f"{host}:{free.getsockname()[1]}"
 
     def run(self, work: Callable[..., None], *arguments: Any) -> tuple[int, str]:
-        """Do the work: its exit code and what it printed."""
+        """Do the work: its exit code and its output."""
+        code = 0
         with tempfile.TemporaryFile("w+") as printed:
-            kept = os.dup(1)
-            os.dup2(printed.fileno(), 1)
             try:
-                work(*arguments)
-                code = 0
+                with quiet_output(printed.fileno()):
+                    work(*arguments)
             except SystemExit as stop:
                 code = stop.code if isinstance(stop.code, int) else 2
             except ValueError as error:
                 print(f"timelike: {error}", file=sys.stderr)
                 code = 2
-            finally:
-                sys.stdout.flush()
-                os.dup2(kept, 1)
-                os.close(kept)
             printed.seek(0)
             return code, printed.read()
 
 
 def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, bool], tuple]) -> None:
-    """Run `work(*with_place(place, again))` in so many actors; print what the first one prints."""
+    """Run `work(*with_place(place, again))` in `count` actors; print the output of the first."""
     try:
         import ray
     except ImportError:
@@ -66,8 +61,8 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
         try:
             ray.init(logging_level=logging.WARNING, include_dashboard=False)
         except Exception as error:
-            said = str(error).strip().splitlines() or [type(error).__name__]
-            raise OSError(f"Ray did not start: {said[0]}") from None
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise OSError(f"Ray did not start: {lines[0]}") from None
     gpus = 1 if ray.cluster_resources().get("GPU", 0) >= count else 0
     actor: Any = ray.remote(num_cpus=1, num_gpus=gpus)(Part)
     for attempt in range(RESTARTS + 1):
@@ -78,7 +73,7 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
             part.run.remote(work, *with_place(place, attempt > 0))
             for part, place in zip(parts, places, strict=True)
         ]
-        results = [_result(ray, one) for one in running]
+        results = [_result(ray, part) for part in running]
         for part in parts:
             ray.kill(part)
         codes = [code for code, _ in results]
@@ -88,13 +83,13 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
         wrong = [code for code in codes if code not in (0, LOST)]
         if wrong and wrong[0] in (2, INTERRUPTED):
             raise SystemExit(wrong[0])
-        print(f"timelike: a process was lost; start {attempt + 2} of {RESTARTS + 1}", file=sys.stderr)
+        print(f"timelike: a process was lost; attempt {attempt + 2} of {RESTARTS + 1}", file=sys.stderr)
     raise SystemExit(LOST)
 
 
 def _result(ray: Any, running: Any) -> tuple[int, str]:
     try:
-        found: tuple[int, str] = ray.get(running)
-        return found
+        result: tuple[int, str] = ray.get(running)
+        return result
     except ray.exceptions.RayActorError:
         return LOST, ""

@@ -1,4 +1,4 @@
-"""Checkpoints of a run on many processes: each writes its rows; another number of processes can read them."""
+"""Checkpoints of a run on many processes: each writes its rows; any number of processes can resume."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ import numpy as np
 
 from timelike.training.checkpoint import check_settings
 
-#: Checkpoints that are kept: the last, and the one before while the last is written.
+#: Number of checkpoints to keep; the one before stays until the new one is written.
 KEPT = 1
 
 
 class Keeper:
-    """A folder that all processes see, with the last checkpoint of a run."""
+    """A folder that all processes see, with the latest checkpoint of a run."""
 
     def __init__(self, folder: Path, settings: dict[str, Any]):
         try:
             import orbax.checkpoint as orbax
         except ImportError:
-            raise ImportError('many processes need orbax: pip install "timelike[scale]"') from None
+            raise ImportError('several processes need orbax: pip install "timelike[scale]"') from None
         self.folder, self.settings = folder.absolute(), json.loads(json.dumps(settings))
         self._as = orbax.args
         options = orbax.CheckpointManagerOptions(max_to_keep=KEPT, enable_async_checkpointing=False)
         self._manager = orbax.CheckpointManager(self.folder, options=options)
 
     def save(self, step: int, arrays: Mapping[str, jax.Array], about: dict[str, Any]) -> None:
-        """Write the arrays and what else is to be known; all processes must call it at the same step."""
-        kept = self._as.JsonSave({"settings": self.settings, **about})
-        items = {"arrays": self._as.StandardSave(dict(arrays)), "about": kept}
+        """Write the arrays and `about`; all processes must call this at the same step."""
+        metadata = self._as.JsonSave({"settings": self.settings, **about})
+        items = {"arrays": self._as.StandardSave(dict(arrays)), "about": metadata}
         self._manager.save(step, args=self._as.Composite(**items), force=True)
         self._manager.wait_until_finished()
 
     def load(self, like: Mapping[str, jax.Array]) -> tuple[dict[str, jax.Array], dict[str, Any]] | None:
-        """What was saved last, spread like these arrays; None if there is nothing.
+        """The latest checkpoint, sharded like these arrays; None if there is none.
 
-        Another number of processes has another number of rows past the last node: those are cut or added.
+        The number of rows past the last node depends on the number of processes: rows are cut or added.
         """
         step = self._manager.latest_step()
         if step is None:
@@ -51,10 +51,10 @@ class Keeper:
             name: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) for name, x in like.items()
         }
         restore = self._as.StandardRestore(wanted, strict=False)
-        found = self._manager.restore(step, args=self._as.Composite(arrays=restore)).arrays
-        return dict(found), about
+        arrays = self._manager.restore(step, args=self._as.Composite(arrays=restore)).arrays
+        return dict(arrays), about
 
 
 def as_lists(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Arrays of a history as JSON can hold them."""
+    """Arrays as lists, for JSON."""
     return {name: np.asarray(values).tolist() for name, values in columns.items()}

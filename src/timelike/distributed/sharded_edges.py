@@ -1,11 +1,10 @@
-"""Edges spread over processes: each has those that leave its nodes, as sorted rows of targets."""
+"""Edges spread over processes: each holds those that leave its nodes, as sorted rows of targets."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import math
-from functools import partial
 from typing import Any
 
 import jax
@@ -18,51 +17,46 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import Shuffle, at, below_at
 from timelike.distributed.all_to_all import AXIS, Wanted, ask
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.edge_source import STATIC, Nodes
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.passes import Blocks
 from timelike.engine.sampling import in_row
 from timelike.graphs.digraph import MOST_EDGES, DiGraph
 from timelike.graphs.edge_sorting import PIECE
 
-Nodes = Int[Array, "*shape"]
-
-#: Kinds of negatives whose rejection needs only the edges that leave a node.
+#: Kinds of negatives that can be rejected with only the edges that leave a node.
 KINDS = ("uniform", "same_source", "popular_source", "reversed")
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=["row_starts", "targets", "weights", "ranges"],
-    meta_fields=["num_nodes", "num_edges", "rows", "halvings", "draws", "batch"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class SharedEdges:
-    """The edges of a shard, and questions about those of others: what `draw_examples` asks a table.
+    """The edges of a shard, with requests to other shards for theirs.
 
-    A shard has `rows` nodes; `ranges` are the numbers of the first edge of each shard. `batch` is the
-    number of edges in a step of all processes.
+    A shard has `rows` nodes; `ranges` holds the number of the first edge of each shard. `batch` is the number
+    of edges in a step of all processes.
     """
 
     row_starts: Int[Array, "rows_plus_1"]
     targets: Int[Array, "edges"]
     weights: Array
     ranges: Int[Array, "shards_plus_1"]
-    num_nodes: int
-    num_edges: int
-    rows: int
-    halvings: int
-    draws: int
-    batch: int
+    num_nodes: int = dataclasses.field(metadata=STATIC)
+    num_edges: int = dataclasses.field(metadata=STATIC)
+    rows: int = dataclasses.field(metadata=STATIC)
+    halvings: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
+    batch: int = dataclasses.field(metadata=STATIC)
 
     @property
     def count(self) -> int:
-        """How many edges are no padding."""
+        """Number of edges: there is no padding."""
         return self.num_edges
 
     @property
     def shards(self) -> int:
-        """Over how many devices the edges are spread."""
+        """Number of devices that share the edges."""
         return self.ranges.shape[0] - 1
 
     @property
@@ -72,9 +66,16 @@ class SharedEdges:
 
     @property
     def columns(self) -> Int[Array, "columns"]:
-        """Which edges of a step are for this process; past `batch`: padding."""
-        mine = -(-self.batch // self.shards)
-        return jax.lax.axis_index(AXIS) * mine + jnp.arange(mine, dtype=jnp.int32)
+        """The edges of a step that this process handles; those past `batch` are padding."""
+        own = -(-self.batch // self.shards)
+        return jax.lax.axis_index(AXIS) * own + jnp.arange(own, dtype=jnp.int32)
+
+    @property
+    def active_sources(self) -> Int[Array, "0"]:
+        """Empty: the kinds of negatives in `KINDS` draw from no list of nodes or pairs."""
+        return jnp.zeros(0, jnp.int32)
+
+    active_targets = listed_sources = listed_targets = active_sources
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
@@ -86,45 +87,44 @@ class SharedEdges:
             weights = (at(self.weights, inside),) if self.weights.shape[0] else ()
             return source, at(self.targets, inside), *weights
 
-        found = ask(Wanted.each(ids.reshape(-1), self.ranges), self.ranges, answer)
-        s, t, *weights = (x.reshape(ids.shape) for x in found)
+        answers = ask(Wanted.each(ids.reshape(-1), self.ranges), self.ranges, answer)
+        s, t, *weights = (x.reshape(ids.shape) for x in answers)
         return s, t, weights[0] if weights else jnp.ones(())
 
     def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
-        """Of the random numbers that one process would draw for the whole step, the part of this one."""
+        """Random integers: the part of this process of what one process would draw for the whole step."""
         steps = np.arange(np.prod(shape[:-1], dtype=int), dtype=np.uint32).reshape(*shape[:-1], 1)
         counter = jnp.asarray(steps * np.uint32(self.batch)) + self.columns.astype(jnp.uint32)
         return below_at(key, counter, bound)
 
     def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
-        """All numbers: those of one that is at hand would all be asked of the same shard."""
+        """All numbers: replacing some by a constant would send them all to one shard."""
         return numbers
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge: a binary search in the source's row, where that is."""
+        """Whether each pair is an edge: a binary search in the source's row, on the shard that holds it."""
 
         def answer(asked: Nodes, targets: Nodes) -> Array:
             row = jnp.minimum(asked, self.rows - 1)
             return in_row(self.row_starts, self.targets, self.halvings, row, targets)
 
         wanted = Wanted.each(sources.reshape(-1), self.node_ranges)
-        found = ask(wanted, self.node_ranges, answer, targets.reshape(-1))
-        return found.reshape(sources.shape)
+        return ask(wanted, self.node_ranges, answer, targets.reshape(-1)).reshape(sources.shape)
 
 
 def rows_of(mesh: Mesh, nodes: int) -> int:
-    """How many rows each device has, for so many nodes."""
+    """Number of rows per device."""
     return -(-nodes // mesh.devices.size)
 
 
 def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
-    """The first of the nodes of this process, and the one after its last."""
-    mine = [i for i, device in enumerate(mesh.devices.flat) if device.process_index == jax.process_index()]
-    return rows * mine[0], rows * (mine[-1] + 1)
+    """The nodes of this process: [first, last)."""
+    own = [i for i, device in enumerate(mesh.devices.flat) if device.process_index == jax.process_index()]
+    return rows * own[0], rows * (own[-1] + 1)
 
 
-def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
-    """Put edges on the devices. `mine` has the edges of all nodes, or of those of this process only."""
+def spread(mesh: Mesh, mine: DiGraph, plan: EpochPlan, rows: int) -> SharedEdges:
+    """Put edges on the devices. `mine` has the edges of all nodes, or only those of this process."""
     check_kinds(plan.negatives)
     first, last = own_nodes(mesh, rows)
     cuts = np.searchsorted(mine.sources, np.arange(first, last + 1, rows))
@@ -132,11 +132,11 @@ def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
     counts = over_processes(np.diff(cuts)).reshape(-1)
     length, num_edges = max(int(counts.max()), 1), int(counts.sum())
     if not num_edges:
-        raise ValueError("there are no edges to learn from")
+        raise ValueError("graph has 0 edges; there is nothing to learn from")
     if num_edges > MOST_EDGES:
         raise ValueError(
-            f"there are {num_edges:,} edges; many processes take at most {MOST_EDGES:,}, whose numbers have "
-            "32 bits: stream them in one process (--stream)"
+            f"graph has {num_edges:,} edges; several processes support at most {MOST_EDGES:,} (32-bit "
+            "numbers); stream them in one process (--stream)"
         )
 
     def padded(values: np.ndarray) -> Array:
@@ -159,7 +159,7 @@ def spread(mesh: Mesh, mine: DiGraph, plan: Plan, rows: int) -> SharedEdges:
 
 
 def edge_sum(graph: DiGraph, first: int, last: int) -> int:
-    """A checksum of the edges that leave nodes first … last − 1: a sum, so that those of parts add up."""
+    """A checksum of the edges that leave nodes first … last − 1; checksums of parts add up."""
     start, end = np.searchsorted(graph.sources, [first, last])
     total = 0
     for i in range(start, end, PIECE):
@@ -171,26 +171,26 @@ def edge_sum(graph: DiGraph, first: int, last: int) -> int:
 
 
 def over(mesh: Mesh, local: np.ndarray) -> Array:
-    """An array whose first axis is spread over all devices, from what this process has of it."""
+    """An array whose first axis is spread over all devices, from the part of this process."""
     return jax.make_array_from_process_local_data(NamedSharding(mesh, Spec(AXIS)), local)
 
 
 def over_processes(numbers: Any) -> Any:
-    """A few numbers of every process, along a new first axis."""
+    """Gather a few numbers from every process along a new first axis."""
     return np.asarray(multihost_utils.process_allgather(np.asarray(numbers))).reshape(
         jax.process_count(), *np.shape(numbers)
     )
 
 
 def check_kinds(kinds: Negatives) -> None:
-    """Raise a `ValueError` for negatives that cannot be drawn where edges are spread."""
+    """Raise a `ValueError` for kinds of negatives that several processes cannot draw."""
     for kind in kinds.counts:
         if kind not in KINDS:
-            raise ValueError(f"many processes draw no negatives of kind {kind!r}; take {', '.join(KINDS)}")
+            raise ValueError(f"negatives has kind {kind!r}; several processes support {', '.join(KINDS)}")
 
 
 def _draws(degrees: np.ndarray, nodes: int, edges: int, kinds: Negatives) -> int:
-    """As `negatives.draws_for` says for one process, from the out-degrees of every process's nodes."""
+    """As `negatives.draws_for` for one process, from the out-degrees of the nodes of every process."""
     powers = np.arange(1, MAX_DRAWS)
     of_target = [np.sum(degrees / edges * ((degrees + 1) / nodes) ** k) for k in powers]
     *of_target, squares = over_processes([*of_target, np.sum(degrees**2)]).sum(axis=0)

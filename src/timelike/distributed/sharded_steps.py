@@ -1,6 +1,6 @@
 """A block of an epoch on many processes: draw its examples, then take its steps.
 
-The programs of a block are compiled for a size of buckets. Drawing says which size its steps need.
+The steps are compiled for a bucket size; drawing the examples determines the size they need.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from jaxtyping import Array, Float, Int, Key
 
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
-from timelike.core.struct import with_reals
 from timelike.distributed.all_to_all import AXIS, Route, Wanted
 from timelike.distributed.sharded_edges import SharedEdges
-from timelike.engine.batch_step import move_rows
-from timelike.engine.epoch_plan import Plan
-from timelike.engine.objective import batch_loss, total_loss
+from timelike.engine.batch_step import learn, move_rows
+from timelike.engine.epoch_plan import EpochPlan
+from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import Learned, Step
 from timelike.engine.passes import Blocks, Tally
 from timelike.engine.sampling import draw_examples
@@ -32,9 +31,9 @@ from timelike.engine.table_storage import wide
 
 
 class Tables(NamedTuple):
-    """What a run learns: rows spread over processes, and the numbers of the model, the same everywhere.
+    """What a run learns: rows spread over processes, and the numbers of the model, equal everywhere.
 
-    `slots` is scratch space, a number per row.
+    `slots` is scratch space, one number per row.
     """
 
     points: Float[Array, "rows ambient"]
@@ -44,7 +43,7 @@ class Tables(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The examples of some steps: which rows this process wants for its part of each, and the weights."""
+    """The examples of some steps: the rows that this process needs for its part, and the weights."""
 
     wanted: Wanted
     weights: Float[Array, "steps pairs columns"]
@@ -52,18 +51,18 @@ class Block(NamedTuple):
 
 
 def where(tree: Any) -> Any:
-    """How the leaves of a tree lie: tables by rows; numbers everywhere the same."""
+    """The sharding of a tree: tables by rows, scalars replicated."""
     return jax.tree.map(lambda x: Spec(AXIS) if jnp.ndim(x) else Spec(), tree)
 
 
-#: Blocks of the processes lie side by side along their last axis.
+#: The blocks of all processes lie side by side along the last axis.
 _SIDE: Any = Spec(None, AXIS)
 _BLOCK = Block(Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())), *[cast(Any, Spec(None, None, AXIS))] * 2)
 
 
 @functools.cache
-def drawing(mesh: Mesh, plan: Plan) -> Any:
-    """The program (edges, key of the epoch, number) → (block, rejected draws)."""
+def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
+    """The program (edges, key of the epoch, block number) → (block, rejected draws)."""
 
     def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
         shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
@@ -72,7 +71,7 @@ def drawing(mesh: Mesh, plan: Plan) -> Any:
         inside = table.columns < cut.batch
         ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
         key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
-        examples = draw_examples(key, cast(Any, table), plan.negatives, ids)
+        examples = draw_examples(key, table, plan.negatives, ids)
         ends = (jnp.swapaxes(x, 0, 1).reshape(cut.per_block, -1) for x in examples[:2])
         nodes, ranges = jnp.concatenate(list(ends), axis=1), table.node_ranges
         nodes = jnp.where(nodes < table.num_nodes, nodes, ranges[-1])
@@ -84,15 +83,15 @@ def drawing(mesh: Mesh, plan: Plan) -> Any:
         return Block(wanted, weights, use), jax.lax.psum(examples.rejected, AXIS)
 
     def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
-        lie = dataclasses.replace(where(table), ranges=Spec())
-        return on(mesh, draw, (lie, Spec(), Spec()), (_BLOCK, Spec()))(table, key, number)
+        specs = dataclasses.replace(where(table), ranges=Spec())
+        return on(mesh, draw, (specs, Spec(), Spec()), (_BLOCK, Spec()))(table, key, number)
 
     return jax.jit(program)
 
 
 @functools.cache
-def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
-    """The program (model, step, block, tables) → (tables, tally), with buckets of this size."""
+def stepping(mesh: Mesh, plan: EpochPlan, rows: int, size: int) -> Any:
+    """The program (model, step, block, tables) → (tables, tally), with buckets of `size`."""
     shards = mesh.devices.size
 
     def steps(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
@@ -104,22 +103,20 @@ def stepping(mesh: Mesh, plan: Plan, rows: int, size: int) -> Any:
         return tables, jax.lax.psum(tally, AXIS)
 
     def program(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
-        lie = where(tables)
-        return on(mesh, steps, (Spec(), Spec(), _BLOCK, lie), (lie, Spec()))(model, step, block, tables)
+        specs = where(tables)
+        return on(mesh, steps, (Spec(), Spec(), _BLOCK, specs), (specs, Spec()))(model, step, block, tables)
 
     return jax.jit(program, donate_argnums=3)
 
 
-def _step(plan: Plan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
-    """One minibatch: fetch its rows, differentiate, send the derivatives to the rows, step there."""
+def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
+    """One minibatch: fetch its rows, differentiate, send the derivatives to the owners, step there."""
     points, optimizer, learned, slots = tables
     route, weights = batch
-    kept = get_rows(points, route.asked)  # rows travel as they are kept
-    mine, rows = wide(kept), wide(route.fetch(kept))
+    stored = get_rows(points, route.asked)  # rows travel in their storage type
+    own, rows = wide(stored), wide(route.fetch(stored))
     if plan.learn:
-        slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
-        model = with_reals(model, learned.reals)
-        learned = learned.step(jax.lax.psum(slope, AXIS), step.learning_rate)
+        model, learned = learn(model, step, learned, weights, rows, lambda slope: jax.lax.psum(slope, AXIS))
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     (points, optimizer, slots), norms = move_rows(
         plan,
@@ -127,12 +124,12 @@ def _step(plan: Plan, model: Model, step: Step, tables: Tables, batch: tuple) ->
         step,
         (points, optimizer, slots),
         route.asked,
-        mine,
+        own,
         route.deliver(covectors),
     )
     return Tables(points, optimizer, learned, slots), (log_likelihoods, norms)
 
 
-def on(mesh: Mesh, function: Any, given: Any, made: Any) -> Any:
-    """The function on every device, with its part of what is spread."""
-    return jax.shard_map(function, mesh=mesh, in_specs=given, out_specs=made, check_vma=False)
+def on(mesh: Mesh, function: Any, in_specs: Any, out_specs: Any) -> Any:
+    """The function on every device, applied to its shards."""
+    return jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)

@@ -1,4 +1,4 @@
-"""Training on many processes: what `timelike.train` does, with tables and edges spread."""
+"""Training on many processes: `timelike.train` with tables and edges spread over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tqdm import tqdm
 
 from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
-from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.distributed.node_dealing import places
 from timelike.distributed.sharded_checkpoint import Keeper, as_lists
 from timelike.distributed.sharded_edges import edge_sum, over_processes, own_nodes, rows_of, spread
@@ -21,7 +20,7 @@ from timelike.distributed.sharded_run import Runner, collect, mesh_of_all, sprea
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Report
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.passes import Tally
 from timelike.engine.table_storage import check_storage
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -29,24 +28,23 @@ from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_names import Names
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
-    SELECTED_BY,
     InterruptedTraining,
+    describe,
     diagnosis,
     diverged,
     stack_history,
     unstack_history,
 )
 
-#: Seconds between checkpoints, unless told otherwise.
+#: Default seconds between checkpoints.
 SECONDS = 60.0
 
-
-#: What an epoch has added up before its first block.
+#: The sums of an epoch before its first block.
 NOTHING: Any = Tally(*cast(Any, [np.zeros(())] * 6))
 
 
 class Best(NamedTuple):
-    """The epoch that is kept: its score, its number and, if it is not always the last, its points."""
+    """The epoch to keep: its score, its number and, unless the last is always kept, its points."""
 
     score: float
     epoch: int
@@ -65,17 +63,17 @@ def train(
     every_seconds: float = SECONDS,
     progress: bool | None = None,
 ) -> Embedding | None:
-    """Learn a point for every node; the embedding is returned in process 0, None in the others.
+    """Learn a point for every node; returns the embedding in process 0, None in the others.
 
     All processes call this with the same arguments, except that each needs only those edges of the `dealt`
-    graph (see `dealing.dealt`) that leave its own nodes. `valid` pairs and `names` count nodes as they were
-    before. `checkpoint` is a folder that all processes see, to keep the run in and to resume from.
+    graph (see `node_dealing.dealt`) that leave its own nodes. `valid` pairs and `names` use the original node
+    numbers. `checkpoint` is a folder that all processes see, to save the run to and resume from.
     """
     return Run(dealt, model, config, valid, checkpoint, every_seconds).finish(names, progress)
 
 
 class Run:
-    """What changes while a run goes on."""
+    """The state of a run."""
 
     def __init__(
         self,
@@ -108,13 +106,13 @@ class Run:
 
     def finish(self, names: Names | None, progress: bool | None) -> Embedding | None:
         """Train to the end."""
-        shown = None if progress is None else not progress
+        hidden = None if progress is None else not progress
         bar = tqdm(
             total=self.config.last_epoch,
             initial=len(self.history),
             desc=f"training on {jax.process_count()} processes",
             unit="epoch",
-            disable=True if jax.process_index() else shown,
+            disable=True if jax.process_index() else hidden,
         )
         with bar, note_signals() as caught:
             while len(self.history) < self.config.last_epoch and not self._out_of_patience():
@@ -125,7 +123,7 @@ class Run:
         return self._embedding(names)
 
     def advance(self) -> None:
-        """One block; after the last of an epoch, its report."""
+        """Train on one block; after the last of an epoch, make its report."""
         epoch = len(self.history)
         self.tables, tally = self.runner.block(epoch, self.block, self.tables)
         self.tally, self.block = jax.tree.map(lambda a, b: a + b, self.tally, tally), self.block + 1
@@ -140,7 +138,7 @@ class Run:
         self._select(report)
 
     def _select(self, report: Report) -> None:
-        """Remember the best epoch by the chosen score."""
+        """Keep the best epoch by the chosen score."""
         reals = self.tables.learned.reals
         if self.plan.select == "last":
             self.best = Best(0.0, len(self.history), None, reals)
@@ -153,33 +151,35 @@ class Run:
         return self.config.patience is not None and len(self.history) - since >= self.config.patience
 
     def _keep(self, caught: list[str]) -> None:
-        """Save where it is time, and stop where a process was told to; all processes do the same."""
+        """Save if it is time, and stop if any process got a signal; all processes act together."""
         due = time.monotonic() - self.saved >= self.every_seconds
         stop, due = over_processes(np.array([bool(caught), due])).any(axis=0)
         if stop or due:
             self.save()
         if stop:
-            kept = "nothing was saved" if self.keeper is None else f"saved to {self.keeper.folder}"
-            done = f"stopped in epoch {len(self.history) + 1} of {self.config.last_epoch}; {kept}"
+            saved = "nothing was saved" if self.keeper is None else f"saved to {self.keeper.folder}"
+            done = f"stopped in epoch {len(self.history) + 1} of {self.config.last_epoch}; {saved}"
             raise InterruptedTraining(f"{caught[0] if caught else 'another process'}: {done}", None)
 
     def _settings(self, dealt: DiGraph) -> dict[str, Any]:
-        """What must be the same for a checkpoint to be continued; the number of processes need not."""
+        """What must be the same to resume a checkpoint; the number of processes may differ."""
         edges = self.runner.edges
         own = own_nodes(self.runner.mesh, edges.rows)
         learned = {"model": repr(self.model), "nodes": self.nodes, "edges": edges.num_edges}
         learned["sum of edges"] = int(over_processes(edge_sum(dealt, *own)).sum() % 2**31)
         return {**self.config.to_dict(), **learned, "selected by": self.plan.select}
 
-    def _arrays(self) -> dict[str, jax.Array]:
-        """What a checkpoint holds, by name."""
+    def _tree(self) -> tuple[Any, ...]:
         tables, best = self.tables, self.best
-        tree = (tables.points, tables.optimizer, tables.learned, best.points, best.reals)
-        leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+        return tables.points, tables.optimizer, tables.learned, best.points, best.reals
+
+    def _arrays(self) -> dict[str, jax.Array]:
+        """The arrays of a checkpoint, by name."""
+        leaves = jax.tree_util.tree_flatten_with_path(self._tree())[0]
         return {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
 
     def save(self) -> None:
-        """Write a checkpoint, if one was asked for."""
+        """Write a checkpoint, if there is a folder for it."""
         self.saved = time.monotonic()
         if self.keeper is None:
             return
@@ -193,52 +193,44 @@ class Run:
         self.keeper.save(step, self._arrays(), about)
 
     def _resume(self) -> None:
-        """Go on where the last checkpoint is, if there is one."""
+        """Continue from the latest checkpoint, if there is one."""
         assert self.keeper is not None
         stored = self.keeper.load(self._arrays())
         if stored is None:
             return
         arrays, about = stored
-        tables, best = self.tables, self.best
-        like = (tables.points, tables.optimizer, tables.learned, best.points, best.reals)
         leaves = [arrays[name] for name in self._arrays()]
-        points, optimizer, learned, best_points, reals = jax.tree.unflatten(jax.tree.structure(like), leaves)
-        self.tables = tables._replace(points=points, optimizer=optimizer, learned=learned)
+        structure = jax.tree.structure(self._tree())
+        points, optimizer, learned, best_points, reals = jax.tree.unflatten(structure, leaves)
+        self.tables = self.tables._replace(points=points, optimizer=optimizer, learned=learned)
         self.best = Best(about["best"][0], about["best"][1], best_points, reals)
         self.block, self.tally = about["block"], Tally(**about["tally"])
         columns = {name: np.asarray(values) for name, values in about["history"].items()}
         self.history = unstack_history(columns) if columns else []
 
     def _embedding(self, names: Names | None) -> Embedding | None:
-        """What process 0 has in the end."""
-        best, edges = self.best, self.runner.edges
+        """The result, in process 0."""
+        best = self.best
         points = self.tables.points if best.points is None else best.points
-        found = collect(self.runner.mesh, points, self.nodes)
-        if found is None:
+        collected = collect(self.runner.mesh, points, self.nodes)
+        if collected is None:
             return None
         history = {k: v for k, v in stack_history(self.history).items() if k != "culprits"}
-        info: dict[str, Any] = {
+        info = {
             "config": self.config.to_dict(),
-            "selected_by": SELECTED_BY[self.plan.select],
-            "best_epoch": best.epoch,
-            "graph": f"{self.nodes} nodes, {edges.num_edges} edges",
+            "graph": f"{self.nodes} nodes, {self.runner.edges.num_edges} edges",
             "processes": jax.process_count(),
         }
-        model = self.model
-        if self.plan.learn:
-            values = numbers_of(with_reals(model, jax.device_get(best.reals)))
-            info["learned"] = {name: float(values[name]) for name in self.plan.learn}
-            model = with_numbers(model, info["learned"])
-        if best.epoch and not np.isnan(history["valid_ap"][best.epoch - 1]):
-            info["valid_ap"] = float(history["valid_ap"][best.epoch - 1])
-        return Embedding(model, found, names, history, info)
+        reals = jax.device_get(best.reals)
+        model, info = describe(self.model, self.plan, info, history, best.epoch, reals)
+        return Embedding(model, collected, names, history, info)
 
 
-def _plan(config: Config, valid: LabelledPairs | None) -> Plan:
-    plan = config.plan(valid is not None, False)
+def _plan(config: Config, valid: LabelledPairs | None) -> EpochPlan:
+    plan = config.epoch_plan(valid is not None, False)
     if plan.dense:
         raise ValueError(
-            f'optimizer is {plan.optimizer!r}, which moves every node; many processes take "adam"'
+            f'optimizer is {plan.optimizer!r}, which moves every node; several processes need "adam"'
         )
     return plan
 
@@ -248,5 +240,5 @@ def _copy(points: jax.Array) -> jax.Array:
 
 
 def _node_at(place: int, nodes: int) -> int:
-    """The node that was dealt to a place."""
+    """The node at a place."""
     return int(np.flatnonzero(places(np.arange(nodes), nodes) == place)[0])

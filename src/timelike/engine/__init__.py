@@ -1,9 +1,10 @@
-"""What an epoch compiles to: draws, steps on the rows of a batch, and kernels for CPU and GPU.
+"""The compiled epoch: negative sampling, steps on the rows of a batch, and kernels for CPU and GPU.
 
-`epoch` is the whole program. `passes` go over the edges in blocks, `sampling` draws negatives from a table of
-edges (`filtered_edges` with a `bloom_filter` on a GPU and in a stream), `batch_step` takes gradients of the
-`objective` and moves rows by `optimizers`; `table_rows`, `hubs` and `gpu_linking` add up what a node gets
-from several pairs. `gpu_step` holds the kernels of long steps on a GPU, made of `gpu_tiles`; `opaque_calls`
-keep short steps of a CPU in one kernel. An `epoch_plan` holds what is static about a run; `config` and
-`negatives` are what users say about it. May import: _util, core, likelihoods, manifolds, graphs, evaluation.
+`epoch` is the whole program. `passes` visits the edges in blocks. `sampling` draws negatives from an
+`edge_source`: an `EdgeTable`, or `filtered_edges` with a `bloom_filter` on a GPU and for streamed edges.
+`batch_step` differentiates the `objective` and moves rows with `optimizers`; `table_rows`, `hubs` and
+`gpu_linking` sum the gradients of a node that is in several pairs. `gpu_step` holds the GPU kernels for long
+steps, built from `gpu_tiles`; `opaque_calls` turns short CPU steps into one kernel. An `epoch_plan` holds the
+static part of a run; users write a `config` with `negatives`. May import: _util, core, likelihoods,
+manifolds, graphs, evaluation.
 """

@@ -1,8 +1,9 @@
-"""One step of training: the rows of a minibatch, their gradients, and where they go."""
+"""One training step: gather the rows of a minibatch, differentiate, update, scatter."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ from jaxtyping import Array, Float, Int
 from timelike.core.manifold import Manifold
 from timelike.core.model import Model
 from timelike.core.struct import with_reals
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.hubs import Places, sum_by_node
 from timelike.engine.objective import batch_loss, total_loss
 from timelike.engine.optimizers import Learned, Step, update_rows
@@ -25,20 +27,17 @@ from timelike.engine.table_rows import (
 )
 from timelike.engine.table_storage import wide
 
-if TYPE_CHECKING:
-    from timelike.engine.epoch_plan import Plan
 
+def take_step(plan: EpochPlan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
+    """One minibatch: gather its rows, differentiate, sum over repeated nodes, step, scatter.
 
-def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) -> tuple[tuple, tuple]:
-    """One minibatch: gather its rows, differentiate, add up repeated nodes, step, scatter.
-
-    Padding has node numbers past the end: reading them gives the last row, writing them nothing.
+    Padding has node numbers past the end: reads return the last row, writes do nothing.
     """
     points, optimizer, learned, slots = carry
     nodes, weights, first = batch
     rows = wide(get_rows(points, nodes))
     if plan.learn:
-        model, learned = _learn(model, step, learned, weights, rows)
+        model, learned = learn(model, step, learned, weights, rows)
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     if plan.dense:
         covectors = sum_by_node(slots, nodes, covectors)
@@ -53,16 +52,16 @@ def take_step(plan: Plan, model: Model, step: Step, carry: tuple, batch: tuple) 
 
 
 def _in_entries(norms: Float[Array, "nodes"], entries: int) -> Float[Array, "entries"]:
-    """As many entries as nodes have a gradient, each the mean of their norms; then NaN.
+    """One entry per node that has a gradient, each the mean norm of these nodes; then NaN.
 
-    A norm for every node and step of a block would be far more memory than the tables.
+    A norm per node and step of a block would need far more memory than the tables.
     """
     count = jnp.sum(norms > 0, dtype=jnp.int32)
     return jnp.where(jnp.arange(entries) < count, jnp.sum(norms) / jnp.maximum(count, 1), jnp.nan)
 
 
 def move_rows(
-    plan: Plan,
+    plan: EpochPlan,
     manifold: Manifold,
     step: Step,
     tables: tuple[Array, Any, Array],
@@ -71,7 +70,7 @@ def move_rows(
     covectors: Float[Array, "rows ambient"],
     first: Int[Array, "rows"] | None = None,
 ) -> tuple[tuple[Array, Any, Array], Float[Array, "own"]]:
-    """Add up the covectors of each node and move its row once: (tables, gradient norms, NaN for no row)."""
+    """Sum the covectors of each node and move its row once: (tables, gradient norms, NaN for padding)."""
     points, optimizer, slots = tables
     writing = IN_TURN if plan.in_one_kernel else AT_ONCE
     slots, own, covectors = sum_repeated(slots, nodes, covectors, first, writing)
@@ -84,23 +83,33 @@ def move_rows(
     return (points, optimizer, slots), jnp.where(own < points.shape[0], norms, jnp.nan)
 
 
-def _learn(model: Model, step: Step, learned: Learned, weights: Array, rows: Array) -> tuple[Model, Learned]:
-    """The model with the numbers that are learned, and these after a step."""
+def learn(
+    model: Model,
+    step: Step,
+    learned: Learned,
+    weights: Array,
+    rows: Array,
+    add_up: Callable[[Any], Any] = lambda slope: slope,
+) -> tuple[Model, Learned]:
+    """The model with its learned numbers, and these numbers after a step.
+
+    `add_up` sums a gradient over processes.
+    """
     slope = jax.grad(lambda reals: total_loss(with_reals(model, reals), weights, rows))(learned.reals)
-    return with_reals(model, learned.reals), learned.step(slope, step.learning_rate)
+    return with_reals(model, learned.reals), learned.step(add_up(slope), step.learning_rate)
 
 
 def take_fused_step(
-    plan: Plan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
+    plan: EpochPlan, model: Model, step: Step, places: Places, carry: tuple, batch: tuple
 ) -> tuple[tuple, tuple]:
-    """`take_step` by the kernels of `fused`."""
+    """`take_step` with the GPU kernels of `gpu_step`."""
     from timelike.engine import gpu_step
 
     packed, optimizer, learned, slots = carry
     nodes, weights, _ = batch
     if plan.learn:
         rows = wide(get_rows(packed, nodes)[:, : model.manifold.ambient_dim])
-        model, learned = _learn(model, step, learned, weights, rows)
+        model, learned = learn(model, step, learned, weights, rows)
     packed, optimizer, log_likelihoods, norms = gpu_step.step(
         model, plan.transformation(), step, places, packed, optimizer, nodes, weights
     )

@@ -1,8 +1,8 @@
-"""Which pairs are edges, in two bytes for each: a Bloom filter on the device.
+"""A Bloom filter on the device that tells which pairs are edges, in two bytes per edge.
 
-An edge sets four bits of one 32-bit word; a pair whose bits are all set is taken for an edge. So no edge is
-ever missed, and a pair that is none is taken for one about once in 150 times. No matrix, no 64-bit keys,
-no edges in memory: the filter is all that rejection of negatives needs.
+An edge sets four bits of one 32-bit word; a pair whose bits are all set counts as an edge. The filter never
+misses an edge, and takes about one non-edge in 150 for an edge. Rejecting negatives needs nothing else: no
+matrix, no 64-bit keys, no edges in memory.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from timelike.core.hashed_random import at, scramble
 Nodes = Int[Array, "*pairs"]
 Words = UInt[Array, "words"]
 
-#: Edges for each word; fewer words than this are not worth saving.
+#: Edges per word, and the smallest number of words.
 EDGES_PER_WORD, FEWEST_WORDS = 2, 1 << 18
-#: Bits that an edge sets, and how many bits of a hash say which.
+#: Bits that an edge sets, and bits of the hash that choose each of them.
 BITS, CHOICE = 4, 5
 
 
 def no_members(edges: int) -> Words:
-    """An empty filter for so many edges."""
+    """An empty filter for this number of edges."""
     return jnp.zeros(max(FEWEST_WORDS, -(-edges // EDGES_PER_WORD)), jnp.uint32)
 
 
 def has_member(words: Words, sources: Nodes, targets: Nodes) -> Bool[Array, "*pairs"]:
-    """Whether each pair is taken for an edge."""
+    """Whether each pair counts as an edge."""
     word, bits = _place(words.shape[0], sources, targets)
     return (at(words, word) & bits) == bits
 
 
 @partial(jax.jit, donate_argnums=0)
 def add_members(words: Words, sources: Nodes, targets: Nodes) -> Words:
-    """The filter with more edges in it.
+    """The filter with these edges added.
 
-    Of edges that want the same word at once, one is written; so all write until all are there.
+    If several edges write to one word at once, only one succeeds, so writing repeats until all are in.
     """
     word, bits = _place(words.shape[0], sources, targets)
 
@@ -54,7 +54,7 @@ def add_members(words: Words, sources: Nodes, targets: Nodes) -> Words:
 
 
 def _place(words: int, sources: Nodes, targets: Nodes) -> tuple[UInt[Array, "*pairs"], UInt[Array, "*pairs"]]:
-    """The word of each pair, and its bits in it."""
+    """The word of each pair, and its bits in that word."""
     first = scramble(sources.astype(jnp.uint32) + jnp.uint32(0x9E3779B9))
     second = scramble(targets.astype(jnp.uint32) + first)
     third = scramble(first + second)

@@ -1,4 +1,4 @@
-"""Training settings, checked when they are made."""
+"""Training settings, checked on construction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from timelike._util.checks import one_of, positive_number, whole_number
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, OPTIMIZERS
 from timelike.engine.table_storage import STORAGES
@@ -18,44 +18,44 @@ SELECTIONS = ("valid", "test", "last")
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    """How to train. The defaults are the paper's, with its smallest batches enlarged.
+    """Training settings. The defaults are the paper's, except for larger batches.
 
     The loss is summed over a batch, so the learning rate does not depend on the batch size.
     """
 
     #: Passes over the edges.
     epochs: int = 100
-    #: Positive edges per step; each brings its negatives. The paper uses 2 to 50.
+    #: Edges per step, each with its negatives. The paper uses 2 to 50.
     batch_size: int = 16
     #: Step size λ of eq. 3.
     learning_rate: float = 0.02
-    #: Which non-edges to draw, and how many per edge.
+    #: Negative samples per edge, by kind.
     negatives: Negatives = dataclasses.field(default_factory=lambda: Negatives(uniform=4))
     #: "sgd" (the paper's pseudo-Riemannian SGD), "adam", "dense-adam" (moves every node) or "adagrad".
     optimizer: str = "sgd"
-    #: First epochs, run at a hundredth of the learning rate.
+    #: Number of first epochs that run at a hundredth of the learning rate.
     burn_in: int = 10
-    #: The share of the learning rate that is left in the last epoch; it falls along a line. The paper: ¼.
+    #: The learning rate of the last epoch as a share of the first; it falls linearly. The paper: ¼.
     final_rate: float = 0.25
-    #: Temperatures (numbers named tau…) begin at this multiple and fall to their own value; scores use
-    #: the latter. Learned temperatures are not annealed.
+    #: Temperatures (numbers named tau…) start at this multiple of their value and fall to it; scores use
+    #: the value itself. Learned temperatures are not annealed.
     anneal: float = 1.0
-    #: Half-width of the patch around the origin where points start.
+    #: Half-width of the patch around the origin in which points start.
     init_scale: float = 0.01
-    #: Longest gradient of a node in one step (tangent norm); infinite: not clipped.
+    #: Largest tangent norm of a gradient of a node in one step; infinite: no clipping.
     clip: float = math.inf
-    #: Which epoch to keep: best validation AP ("valid"; the last one if there are no validation
-    #: pairs), best test AP ("test": the paper's protocol, which peeks) or the last.
+    #: The epoch to keep: best validation AP ("valid"; the last epoch without validation pairs), best
+    #: test AP ("test": the paper's protocol, which looks at the test pairs) or the last ("last").
     select: str = "valid"
-    #: Stop after this many epochs without a better score; None: never.
+    #: Stop after this number of epochs without a better score; None: never.
     patience: int | None = None
-    #: End after this epoch, with the learning rate of all `epochs`; None: run them all.
+    #: Stop after this epoch, with the learning-rate schedule of all `epochs`; None: run them all.
     until: int | None = None
-    #: What points and the optimiser's moments are kept in: "float32", or half of it: "bfloat16", "float16".
+    #: Storage of points and optimiser moments: "float32", or half the memory: "bfloat16", "float16".
     tables: str = "float32"
-    #: Numbers of the model to learn with the points: "tau1", "alpha", "circumference", …
+    #: Numbers of the model to learn along with the points: "tau1", "alpha", "circumference", …
     learn: tuple[str, ...] = ()
-    #: All randomness comes from this number.
+    #: Seed of all randomness.
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -70,32 +70,34 @@ class Config:
         for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS), ("tables", STORAGES)):
             one_of(f"Config: {name}", getattr(self, name), allowed)
         if self.tables != "float32" and self.optimizer in DENSE:
-            raise ValueError(f"Config: tables is {self.tables!r}; {self.optimizer} takes float32 only")
+            raise ValueError(
+                f"Config: tables is {self.tables!r}; optimizer {self.optimizer!r} needs 'float32'"
+            )
         listed = isinstance(self.learn, list | tuple) and all(isinstance(name, str) for name in self.learn)
         if not listed:
-            raise TypeError(f"Config: learn is {self.learn!r}; it must be a list of names")
+            raise TypeError(f"Config: learn is {self.learn!r}; it must be a list of names of model numbers")
         object.__setattr__(self, "learn", tuple(self.learn))
         if not isinstance(self.negatives, Negatives):
             raise TypeError(f"Config: negatives is {self.negatives!r}; it must be a Negatives(…)")
 
     @property
     def last_epoch(self) -> int:
-        """The one after which the run ends, if nothing stops it before."""
+        """The epoch after which the run ends, unless it stops early."""
         return self.epochs if self.until is None else min(self.until, self.epochs)
 
     def ended_at(self, epoch: int) -> Config:
-        """The same run without validation, which ends with this epoch and keeps it."""
+        """The same run without validation, ending with this epoch and keeping it."""
         return dataclasses.replace(self, until=epoch, select="last", patience=None)
 
-    def plan(self, has_valid: bool, has_test: bool) -> Plan:
-        """The part that is fixed when an epoch is compiled."""
+    def epoch_plan(self, has_valid: bool, has_test: bool) -> EpochPlan:
+        """The part of the settings that a compiled epoch fixes."""
         if self.select == "test" and not has_test:
-            raise ValueError('Config: select is "test" but no test pairs were given')
+            raise ValueError('Config: select is "test", but there are no test pairs; pass test=pairs')
         select = "last" if self.select == "valid" and not has_valid else self.select
         if self.patience is not None and select == "last":
-            cure = 'take select="valid"' if self.select == "last" else "give valid pairs"
-            raise ValueError(f"Config: patience is {self.patience} but the last epoch is kept; {cure}")
-        return Plan(
+            cure = 'set select="valid"' if self.select == "last" else "pass valid=pairs"
+            raise ValueError(f"Config: patience is {self.patience}, but the last epoch is kept; {cure}")
+        return EpochPlan(
             batch_size=self.batch_size,
             negatives=self.negatives,
             optimizer=self.optimizer,
@@ -112,6 +114,6 @@ class Config:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Config:
-        """What `to_dict` made, checked; what is missing is as by default."""
+        """The inverse of `to_dict`; missing settings get their defaults."""
         kinds = {"negatives": Negatives(**plain["negatives"])} if "negatives" in plain else {}
         return cls(**{**plain, **kinds})

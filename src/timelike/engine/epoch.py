@@ -1,7 +1,7 @@
 """The compiled epoch: shuffle, sample, gradient, update and validation as one program.
 
-Pure functions of arrays. `train` and `sweep` call `run_epoch`, the latter with a leading axis on everything
-that varies: seeds, learning rates, the numbers inside the model.
+Pure functions of arrays. `train` and `sweep` call `run_epoch`; `sweep` adds a leading axis to everything that
+varies: seeds, learning rates, the numbers of the model.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from jaxtyping import Array, Bool, Float, Int
 from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
 from timelike.engine.device_scoring import average_precision_on_device, log_probs
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.edge_source import LocalEdges
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.optimizers import Learned
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
 from timelike.engine.row_packing import pack, unpack
-from timelike.engine.sampling import EdgeTable
 from timelike.engine.table_storage import MOMENTS, STORAGES, narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 
-#: Points in 16 bits are drawn so many at a time: together, those in 32 would be the most memory of a run.
+#: 16-bit points are drawn in batches of this size: drawn at once in 32 bits, they would set the peak memory.
 DRAWN = 1 << 14
 
-#: How many nodes with non-finite points are named when a run diverges.
+#: Number of nodes with non-finite points to name when a run diverges.
 NAMED_CULPRITS = 3
 
 
 class Data(NamedTuple):
     """Edges to learn, and pairs to score after each epoch.
 
-    The table is an `EdgeTable`; `FilteredEdges` where `Plan.fused`; None if the edges are streamed.
+    The table is an `EdgeTable`, or `FilteredEdges` if `EpochPlan.fused`; None if the edges are streamed.
     """
 
-    table: Any
+    table: LocalEdges | None
     valid: LabelledPairs | None
     test: LabelledPairs | None
 
 
 class State(NamedTuple):
-    """Everything that a run carries from one epoch to the next."""
+    """Everything a run carries from one epoch to the next."""
 
     points: Float[Array, "nodes ambient"]
     optimizer: Any
@@ -60,7 +60,7 @@ class State(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What one epoch has to say: a line of the history."""
+    """The results of one epoch: a line of the history."""
 
     loss: Float[Array, ""]
     gradient_norm: Float[Array, ""]
@@ -73,7 +73,7 @@ class Report(NamedTuple):
     culprits: Int[Array, "named"]
 
 
-def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
+def init_state(plan: EpochPlan, numbers: Numbers, num_nodes: int) -> State:
     """Points in a small patch around the origin, and a fresh optimiser."""
     points = init_points(plan, numbers, num_nodes, together=None if plan.tables == "float32" else DRAWN)
     reals = reals_of(numbers.model, plan.learn)
@@ -91,9 +91,9 @@ def init_state(plan: Plan, numbers: Numbers, num_nodes: int) -> State:
 
 
 def init_points(
-    plan: Plan, numbers: Numbers, num_nodes: int, together: int | None = None
+    plan: EpochPlan, numbers: Numbers, num_nodes: int, together: int | None = None
 ) -> Float[Array, "nodes ambient"]:
-    """Points in a small patch around the origin, each from a key of its own; all or so many together."""
+    """Points in a small patch around the origin, each from its own key, drawn in batches of `together`."""
     keys = jax.random.split(jax.random.fold_in(jax.random.key(numbers.seed), 0), num_nodes)
 
     def draw(key: Array) -> Array:
@@ -102,43 +102,44 @@ def init_points(
     return jax.vmap(draw)(keys) if together is None else jax.lax.map(draw, keys, batch_size=together)
 
 
-def init_moments(plan: Plan, points: Float[Array, "nodes ambient"]) -> Any:
-    """A fresh optimiser for these points."""
+def init_moments(plan: EpochPlan, points: Float[Array, "nodes ambient"]) -> Any:
+    """A fresh optimiser state for these points."""
     return plan.transformation().init(
         points if MOMENTS[plan.tables] is None else points.astype(MOMENTS[plan.tables])
     )
 
 
 def compiled(epoch: Callable, donated: int = 2) -> Any:
-    """An epoch (numbers, data, state) → (state, report) as a program that takes over the state's memory."""
+    """Compile an epoch (numbers, data, state) → (state, report) that reuses the memory of the state."""
     return jax.jit(epoch, donate_argnums=donated, compiler_options=_options())
 
 
 @functools.cache
 def _options() -> dict[str, str] | None:
-    """On a CPU, XLA makes a library call of every sum over coordinates; short ones are faster inline."""
+    """On a CPU, XLA turns every sum over coordinates into a library call; short sums are faster inline."""
     inline = {"xla_cpu_experimental_ynn_fusion_type": ""}
     if jax.default_backend() != "cpu":
         return None
     try:
         jax.jit(lambda: 0, compiler_options=inline)()
-    except RuntimeError:  # another version, which does not know the option
+    except RuntimeError:  # this version of XLA does not know the option
         return None
     return inline
 
 
 def run_epoch(
-    plan: Plan, numbers: Numbers, data: Data, state: State, lanes: Lanes = ONE
+    plan: EpochPlan, numbers: Numbers, data: Data, state: State, lanes: Lanes = ONE
 ) -> tuple[State, Report]:
-    """One pass over the edges. A run that is not `alive` (diverged, out of patience) stands still."""
+    """One pass over the edges. A run that is not `alive` (diverged, out of patience) does not change."""
     table = data.table
+    assert table is not None
     carry = lanes.at_once(partial(begin_epoch, plan, table))(state)
     carry, tally = sweep_edges(plan, numbers, table, state.epoch, carry, lanes=lanes)
     return lanes.at_once(partial(end_epoch, plan, data, table.num_edges))(numbers, state, carry, tally)
 
 
-def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
-    """What steps go on from: tables, optimiser state, learned numbers and scratch space."""
+def begin_epoch(plan: EpochPlan, table: LocalEdges, state: State) -> Carry:
+    """What the first step starts from: tables, optimiser state, learned numbers and scratch space."""
     if plan.fused:
         return *pack(state.points, state.optimizer), state.learned, jnp.zeros(0, jnp.int32)
     slots = table.places if plan.dense else jnp.zeros(len(state.points), jnp.int32)
@@ -146,9 +147,9 @@ def begin_epoch(plan: Plan, table: EdgeTable, state: State) -> Carry:
 
 
 def end_epoch(
-    plan: Plan, data: Data, num_edges: int, numbers: Numbers, state: State, carry: Carry, tally: Tally
+    plan: EpochPlan, data: Data, num_edges: int, numbers: Numbers, state: State, carry: Carry, tally: Tally
 ) -> tuple[State, Report]:
-    """The state after an epoch of so many edges that began with `state`, and what there is to say of it."""
+    """The state after an epoch over `num_edges` edges that began with `state`, and its report."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
     finite = jnp.isfinite(wide(points)).all(axis=1)
     tally = tally._replace(loss=jnp.where(learned.finite, tally.loss, jnp.nan))
@@ -160,8 +161,8 @@ def end_epoch(
     return _select(plan, numbers, moved._replace(alive=keep), report), report
 
 
-def _moved(plan: Plan, carry: Carry, state: State) -> State:
-    """The state with what the steps of an epoch made of it."""
+def _moved(plan: EpochPlan, carry: Carry, state: State) -> State:
+    """The state with the tables that the steps of an epoch produced."""
     points, optimizer, learned, _ = carry
     if plan.fused:
         points, optimizer = unpack(points, optimizer, state.points.shape[1])
@@ -171,14 +172,14 @@ def _moved(plan: Plan, carry: Carry, state: State) -> State:
 def _first_false(finite: Bool[Array, "nodes"]) -> Int[Array, "named"]:
     """The first few nodes whose points are not finite, then −1."""
     nodes, none = jnp.arange(finite.shape[0]), finite.shape[0]
-    found = [jnp.full((), -1)]
+    culprits = [jnp.full((), -1)]
     for _ in range(NAMED_CULPRITS):
-        found.append(jnp.min(jnp.where(~finite & (nodes > found[-1]), nodes, none)))
-    return jnp.stack([jnp.where(node < none, node, -1) for node in found[1:]])
+        culprits.append(jnp.min(jnp.where(~finite & (nodes > culprits[-1]), nodes, none)))
+    return jnp.stack([jnp.where(node < none, node, -1) for node in culprits[1:]])
 
 
-def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State:
-    """Remember the best epoch by the chosen score; run out of patience when it is too long ago."""
+def _select(plan: EpochPlan, numbers: Numbers, state: State, report: Report) -> State:
+    """Keep the best epoch by the chosen score; stop the run if that was more than `patience` epochs ago."""
     scores = {"valid": report.valid_ap, "test": report.test_ap, "last": state.epoch.astype(report.loss.dtype)}
     better = state.alive & (scores[plan.select] > state.best_score)
     waited = state.epoch - jnp.maximum(state.best_epoch, numbers.burn_in)
@@ -198,7 +199,7 @@ def _select(plan: Plan, numbers: Numbers, state: State, report: Report) -> State
     )
 
 
-def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
+def _report(plan: EpochPlan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, tally.loss.dtype)
@@ -206,7 +207,7 @@ def _report(plan: Plan, model: Model, data: Data, num_edges: int, points: Array,
         return average_precision_on_device(scores, pairs.labels)
 
     pairs = num_edges * (1 + plan.negatives.total)
-    left_out = jnp.asarray(np.array(pairs).astype(np.int32)) - tally.pairs  # right though both may wrap round
+    left_out = jnp.asarray(np.array(pairs).astype(np.int32)) - tally.pairs  # correct even if both wrap around
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,

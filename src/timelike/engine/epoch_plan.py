@@ -1,4 +1,4 @@
-"""What a run is compiled for, and the numbers that may change without another compilation."""
+"""The static part of a compiled epoch, and the numbers that may change without recompiling."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedul
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
-    """What is fixed when an epoch is compiled."""
+class EpochPlan:
+    """The settings that a compiled epoch fixes."""
 
     batch_size: int
     negatives: Negatives
     optimizer: str
     select: str
     learn: tuple[str, ...]
-    #: How points and moments lie in memory: see `rounding`.
+    #: Storage of points and moments: see `table_storage`.
     tables: str = "float32"
-    #: Whether steps are taken by the kernels of `fused`.
+    #: Whether steps use the GPU kernels of `gpu_step`.
     fused: bool = False
-    #: Whether the steps of a block are one loop of machine code: see `calls.in_one_kernel`.
+    #: Whether the steps of a block are one loop of machine code: see `opaque_calls.in_one_kernel`.
     in_one_kernel: bool = False
 
     @property
     def dense(self) -> bool:
-        """Whether every node moves in every step, not only those of the batch."""
+        """Whether every step moves every node, not only those of the batch."""
         return self.optimizer in DENSE
 
     def rows(self, edges: int) -> int:
-        """How many rows of the table a step over so many edges touches, repetitions counted."""
+        """Number of table rows, with repeats, that a step touches in a graph of this number of edges."""
         return 2 * min(self.batch_size, edges) * (1 + self.negatives.total)
 
     def transformation(self) -> optax.GradientTransformation:
@@ -46,7 +46,7 @@ class Plan:
 
 
 class Numbers(NamedTuple):
-    """The settings of one run that may change without another compilation; a sweep stacks them."""
+    """The settings of one run that may change without recompiling; a sweep stacks them."""
 
     model: Model
     learning_rate: Float[Array, ""]

@@ -1,13 +1,12 @@
-"""Training edges behind a filter: for a GPU, and for edges that come in parts.
+"""Training edges behind a Bloom filter: on a GPU, and for edges that are streamed in parts.
 
-A memory takes as long for one number at a random place as for two, so both ends of an edge lie side by side;
-and whether a pair is an edge is asked of `bloom`, in one place instead of many.
+Reading one number at a random address takes as long as reading two, so both ends of an edge lie side by side;
+and the membership test is one lookup in a `bloom_filter` instead of a binary search.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -15,32 +14,19 @@ from jaxtyping import Array, Bool, Int
 
 from timelike.core.hashed_random import at
 from timelike.engine.bloom_filter import Words, add_members, has_member, no_members
+from timelike.engine.edge_source import STATIC, Nodes
 from timelike.engine.hubs import Places
-from timelike.engine.sampling import EdgeTable, Nodes, degrees_of, weights_of
+from timelike.engine.sampling import EdgeTable, degrees_of, weights_of
 from timelike.graphs.digraph import DiGraph
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "pairs",
-        "count",
-        "weights",
-        "words",
-        "active_sources",
-        "active_targets",
-        "places",
-        "listed_sources",
-        "listed_targets",
-    ],
-    meta_fields=["num_nodes", "draws"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class FilteredEdges:
-    """All edges on the device, or a part of them, with all that sampling asks of a `sampling.EdgeTable`.
+    """All edges on the device, or a part of them.
 
-    All parts have the same length: the first `count` edges are its own, the rest is padding that is never a
-    positive. The filter has the edges of all parts.
+    All parts have the same length: the first `count` edges are their own, the rest is padding that is never
+    a positive. The filter holds the edges of all parts.
     """
 
     pairs: Int[Array, "edges 2"]
@@ -52,12 +38,12 @@ class FilteredEdges:
     places: Places
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
-    num_nodes: int
-    draws: int
+    num_nodes: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
 
     @classmethod
     def of(cls, table: EdgeTable, graph: DiGraph, rows_at_once: int) -> FilteredEdges:
-        """The edges of a graph that are on the device, for kernels that take steps on so many rows."""
+        """The edges of a graph that are on the device, for kernels whose steps touch `rows_at_once` rows."""
         return cls(
             pairs=side_by_side(table.sources, table.targets),
             count=jnp.asarray(table.num_edges, jnp.int32),
@@ -74,7 +60,7 @@ class FilteredEdges:
 
     @property
     def num_edges(self) -> int:
-        """How many edges, padding too."""
+        """Number of edges, including padding."""
         return self.pairs.shape[0]
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
@@ -85,7 +71,7 @@ class FilteredEdges:
     below, asking = EdgeTable.below, EdgeTable.asking
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is taken for an edge."""
+        """Whether each pair counts as an edge; about one non-edge in 150 does."""
         return has_member(self.words, sources, targets)
 
 

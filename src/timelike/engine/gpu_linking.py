@@ -1,7 +1,7 @@
-"""Entries of a batch that are of the same node meet, for the kernels of `fused`.
+"""Group the entries of a batch by node, for the kernels of `gpu_step`.
 
-Entries are linked in lists, many and short, those of one node in the same. Then the first of every node gets
-a list of the others. Those of hubs (`hubs`) are in no list.
+A hash table of many short linked lists holds the entries, those of one node in the same list. The first
+entry of every node then gets a list of the others. Entries of hubs (`hubs`) are in no list.
 """
 
 from __future__ import annotations
@@ -19,32 +19,27 @@ from timelike.engine.gpu_tiles import Tile, like
 
 Nodes = Int[Array, "entries"]
 
-#: At the end of a list; and an entry that is in none.
+#: The end of a list; an entry that is in no list.
 NONE, UNLINKED = -1, -2
-#: Entries that a block of threads links or follows in their lists, and threads in units of 32.
+#: Entries per block of threads, and warps (32 threads) per block.
 FINDING = 128, 4
 
 
 def meet(nodes: int, ends: Nodes, at_hubs: list[Nodes], interpret: bool) -> tuple[Nodes, Nodes]:
-    """The node of every entry that is the first of it, else past the last; and lists of the others of it.
+    """For the first entry of every node, the node (other entries: past the last); and lists of the rest.
 
-    `at_hubs` has at most one array: where entries were added up already, below 0 for the others.
+    `at_hubs` has at most one array: the hub row that an entry was added to already, negative for the others.
     """
     tile = Tile(1, *FINDING, interpret)
-    links, none = _link(tile, nodes, ends, at_hubs)
+    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
+    link = partial(_link_kernel, nodes)
+    _, links, none = tile.call(link, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
     others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
     return own, others
 
 
-def _link(tile: Tile, nodes: int, ends: Nodes, at_hubs: list[Nodes]) -> tuple[Nodes, Nodes]:
-    """The entry before every entry in a list, those of one node in the same; and as many empty lists."""
-    heads = jnp.full(2 * pl.next_power_of_2(ends.shape[0]), NONE, jnp.int32)
-    kernel = partial(_link_kernel, nodes)
-    _, links, none = tile.call(kernel, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
-    return links, none
-
-
 def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:
+    """Write for every entry the one before it in its list, and as many empty lists."""
     (ends, *at_hubs), (heads,), (links, none) = inputs, changed, made
     entry, inside = tile.entries(ends.shape[0])
     node = triton.load(ends.at[entry], mask=inside, other=nodes)
@@ -77,6 +72,6 @@ def _find_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -
 
 
 def _list_of(heads: Any, node: Array) -> Array:
-    """The number of the list that has the entries of a node: scattered by their highest bits of a product."""
+    """The list that holds the entries of a node: the highest bits of a multiplicative hash."""
     bits = heads.shape[0].bit_length() - 1
     return ((node.astype(jnp.uint32) * jnp.uint32(0x9E3779B9)) >> jnp.uint32(32 - bits)).astype(jnp.int32)

@@ -1,10 +1,10 @@
-"""A step on a GPU in four kernels: entries of a node find each other, pairs become gradients, rows move.
+"""A training step on a GPU in four kernels: compute the gradients of pairs, link entries by node, move rows.
 
-XLA reads and writes the rows of a batch about ten times between its gather and its scatter, and adds up
-repeated nodes with an atomic addition for every number. Here each row is read once for its pair and once,
-with its optimiser state beside it, to be moved: the first entry of every node in a batch, as
-`meeting` finds it, moves its row by the gradients of all. The kernels are for flat spaces, where a
-pair is seen by its time difference and by the sum of squares of the others.
+XLA reads and writes the rows of a batch about ten times between gather and scatter, and sums over repeated
+nodes with one atomic addition per number. These kernels read each row once for its pair and once, next to its
+optimiser state, to move it: the first entry of every node in a batch, found by `gpu_linking`, moves the row
+by the gradients of all entries. The kernels cover flat spaces, where a pair is described by its time
+difference and its squared distance in space.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from timelike.manifolds import Cylinder
 PerPair = Float[Array, "pairs batch"]
 Rows = Float[Array, "pairs ambient"]
 
-#: Numbers that a block of threads holds of a table, and threads in it in units of 32: for every kernel, of
-#: narrow and of wide tables; measured on an H200.
+#: Per kernel and table width (up to): table numbers per block of threads, and warps (32 threads) per block.
+#: Measured on an H200.
 TILES = {
     "gradients": {1024: (256, 1)},
     "move": {16: (128, 1), 1024: (256, 1)},
@@ -43,7 +43,7 @@ TILES = {
 
 
 def fits(model: Model, dense: bool) -> bool:
-    """Whether there are kernels for this model on this machine."""
+    """Whether the kernels support this model on this machine."""
     return (
         is_flat(model.manifold)
         and model.manifold.signature[0] <= 1
@@ -67,9 +67,9 @@ def step(
 ) -> tuple[Packed, Any, PerPair, Float[Array, "norms"]]:
     """One minibatch: (table, state without tables, log-likelihoods, gradient norms).
 
-    `ends` are the sources of all pairs, then the targets; those past the last node are padding. `places`
-    are none where no node is in so many pairs that threads wait for it. A norm is NaN where an entry is
-    padding or another one of the same node stands for it.
+    `ends` holds the sources of all pairs, then the targets; numbers past the last node are padding. `places`
+    is empty if no node is in so many pairs that threads would wait for each other. A norm is NaN for padding
+    and for all entries of a node but the first.
     """
     tile = partial(_tile, model.manifold.ambient_dim, interpret)
     log_likelihoods, covectors, of_hubs, at_hubs = _gradients(
@@ -81,7 +81,7 @@ def step(
     if of_hubs:
         packed, norms_of_hubs = move(packed, *places.sums_of_hubs(*of_hubs))
         norms = jnp.concatenate([norms, norms_of_hubs])
-    one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # what counts, counts as for one
+    one = jax.tree.map(lambda x: covectors[:1] if x.ndim == 2 else x, state)  # counters advance once per step
     _, counted = optimizer.update(covectors[:1], one, covectors[:1])
     state = jax.tree.map(lambda old, new: old if old.ndim == 2 else new, state, counted)
     return packed, state, log_likelihoods, norms
@@ -100,9 +100,9 @@ def _gradients(
     packed: Packed,
     ends: Nodes,
 ) -> tuple[PerPair, Rows, list[Array], list[Nodes]]:
-    """As `objective.batch_loss` of the rows of `ends`; sums of hubs; and where entries were added to them.
+    """As `objective.batch_loss` for the rows of `ends`; sums of hubs; and the hub row of each entry.
 
-    Of every pair there is the gradient at its target; that at its source is the opposite.
+    The covector of a pair is its gradient at the target; the gradient at the source is the opposite.
     """
     count, leaves = ends.shape[0] // 2, jax.tree.leaves(model)
     inputs = [jnp.stack([jnp.asarray(x, jnp.float32) for x in leaves]), ends, weights.reshape(-1), packed]
@@ -115,8 +115,8 @@ def _gradients(
         ]
     kernel = partial(_gradients_kernel, jax.tree.structure(model), places.by_turns, weights.shape[-1])
     made = [like(weights.reshape(-1)), _floats(count, tile.dim), *([like(ends)] if changed else [])]
-    found = tile.call(kernel, count, inputs, changed, made)
-    of_hubs, (log_likelihoods, covectors, *at_hubs) = found[: len(changed)], found[len(changed) :]
+    results = tile.call(kernel, count, inputs, changed, made)
+    of_hubs, (log_likelihoods, covectors, *at_hubs) = results[: len(changed)], results[len(changed) :]
     return log_likelihoods.reshape(weights.shape), covectors, of_hubs, at_hubs
 
 
@@ -158,12 +158,12 @@ def _gradients_kernel(
 
 
 def _sides(pairs: Array, count: int) -> list[tuple[float, Array]]:
-    """The sign of the gradient at the source and at the target of pairs, and their entries."""
+    """For the sources and then the targets of pairs: the sign of the gradient, and the entries."""
     return [(-1.0, pairs), (1.0, count + pairs)]
 
 
 def _log_probs(model: Model, time: Array, spaces: Array) -> tuple[Array, Array]:
-    """log F and log(1 − F) of pairs in a flat space, by Δt and the squares in space; images written out."""
+    """log F and log(1 − F) in a flat space, from Δt and the squared distance in space; images unrolled."""
     space, times = model.manifold, [time]
     if isinstance(space, Cylinder):
         turns = jax.lax.stop_gradient(jnp.floor(time / space.circumference + 0.5))
@@ -191,9 +191,9 @@ def _move(
     covectors: Rows,
     *others: Nodes,
 ) -> list[Array]:
-    """As `optimizers.update_rows` in a flat space, of the rows `own` and in place: the table, and norms.
+    """As `optimizers.update_rows` in a flat space, for the rows `own` and in place: the table, and norms.
 
-    Entries have covectors of their own; with lists of others, they are ends of pairs, as in `_gradients`.
+    Without `others`, each entry has its own covector; else entries are ends of pairs as in `_gradients`.
     """
     leaves, structure = jax.tree.flatten(state)
     counts = [x.reshape(1) for x in leaves if x.ndim != 2]
@@ -216,7 +216,7 @@ def _move_kernel(
     counts, others = [x[0] for x in rest[:split]], rest[split:]
     (packed,), (norms,) = changed, made
     entry, inside = tile.entries(own.shape[0])
-    if others:  # both ends of a pair follow each other, since they have one covector
+    if others:  # the two ends of a pair are adjacent because they share a covector
         entry = entry // 2 + entry % 2 * covectors.shape[0]
     row = triton.load(own.at[entry], mask=inside, other=packed.shape[0])
     some = row < packed.shape[0]
@@ -237,14 +237,16 @@ def _move_kernel(
 
 
 def _sums(tile: Tile, covectors: Any, others: Any, entry: Array, some: Array) -> Array:
-    """The gradients of entries and of the others in their lists, added up."""
+    """The sum of the gradients of each entry and of the others in its list."""
     count = covectors.shape[0]
 
     def add(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         link, total = carry
         more = link >= 0
         rows = tile.load(covectors, link % count, more)
-        total += jnp.where((link < count)[:, None], -rows, rows)  # a source has the opposite of its target
+        total += jnp.where(
+            (link < count)[:, None], -rows, rows
+        )  # the gradient at a source is minus that at its target
         return triton.load(others.at[link], mask=more, other=NONE), total
 
     start = add((jnp.where(some, entry, NONE), jnp.zeros((tile.rows, tile.width), jnp.float32)))

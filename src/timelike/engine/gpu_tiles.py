@@ -1,4 +1,4 @@
-"""What a block of threads of a GPU sees of tables, and how it reads and writes them: Pallas, by Triton."""
+"""How a block of GPU threads reads and writes tables: Pallas on Triton."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from timelike.engine.table_storage import wide
 
 
 class Tile:
-    """Some rows of a table, and columns up to a power of two: `size` numbers for 32·`warps` threads."""
+    """Some rows of a table, with columns padded to a power of two: `size` numbers for 32·`warps` threads."""
 
     def __init__(self, dim: int, size: int, warps: int, interpret: bool):
         self.dim, self.width, self.warps, self.interpret = dim, pl.next_power_of_2(dim), warps, interpret
@@ -22,30 +22,30 @@ class Tile:
 
     @property
     def axis(self) -> Int[Array, "1 width"]:
-        """The columns."""
+        """Column numbers."""
         return jnp.arange(self.width, dtype=jnp.int32)[None, :]
 
     def entries(self, count: int) -> tuple[Array, Array]:
-        """The numbers of this block's entries, and which of them there are."""
+        """The entry numbers of this block, and which of them exist."""
         entries = pl.program_id(0) * self.rows + jnp.arange(self.rows, dtype=jnp.int32)
         return entries, entries < count
 
     def load(self, table: Any, rows: Array, some: Array, part: int = 0, once: bool = False) -> Array:
-        """Some rows of a table, or of one of those side by side in it; the others 0.
+        """Read the rows that `some` selects, zeros for the others; `part` selects one of the packed tables.
 
-        What is needed `once` is the first to leave the cache.
+        Rows needed only `once` leave the cache first.
         """
         place, mask = table.at[rows[:, None], part * self.dim + self.axis], self.axis < self.dim
         hint = "evict_first" if once else None
         return wide(triton.load(place, mask=some[:, None] & mask, other=0, eviction_policy=hint))
 
     def store(self, table: Any, rows: Array, values: Array, some: Array, part: int = 0) -> None:
-        """Write some rows."""
+        """Write the rows that `some` selects."""
         place = table.at[rows[:, None], part * self.dim + self.axis]
         triton.store(place, values, mask=some[:, None] & (self.axis < self.dim))
 
     def add(self, table: Any, rows: Array, values: Array, some: Array) -> None:
-        """Add to some rows, of which several may be the same."""
+        """Add to the rows that `some` selects; rows may repeat."""
         if not self.interpret:
             mask = some[:, None] & (self.axis < self.dim)
             triton.atomic_add(table, (rows[:, None], self.axis), values, mask=mask)
@@ -58,7 +58,7 @@ class Tile:
         jax.lax.fori_loop(0, self.rows, add, None)
 
     def exchange(self, numbers: Any, places: Array, values: Array, some: Array) -> Array:
-        """Put values in some places, one by one since places may be the same: what was there before."""
+        """Write values atomically, since places may repeat, and return the previous values."""
         if not self.interpret:
             return triton.atomic_xchg(numbers, (places,), values, mask=some)
 
@@ -77,7 +77,7 @@ class Tile:
         changed: list[Array],
         made: list[jax.ShapeDtypeStruct],
     ) -> list[Array]:
-        """Run a kernel on `count` entries, a tile in each block of threads: what it changed and made."""
+        """Run a kernel on `count` entries, one tile per block of threads: the arrays it changed and made."""
 
         def run(*refs: Any) -> None:
             given, outputs = refs[: len(inputs)], refs[len(inputs) + len(changed) :]
@@ -94,5 +94,5 @@ class Tile:
 
 
 def like(x: Array) -> jax.ShapeDtypeStruct:
-    """Something to be made, of the shape and type of something else."""
+    """The shape and type of an array, for an output."""
     return jax.ShapeDtypeStruct(x.shape, x.dtype)

@@ -1,7 +1,7 @@
-"""Nodes that are in many pairs of a batch: where their gradients are added up.
+"""Where to sum the gradients of nodes that are in many pairs of a batch.
 
-The threads of a GPU wait for each other where they add to the same row. A hub therefore has many rows that
-its gradients are added to by turns, and the sums of these are added up in the end.
+GPU threads that add to the same row wait for each other. A hub therefore has several rows; its gradients go
+to them in turn, and the rows are summed at the end.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from jaxtyping import Array, Float, Int
 
 from timelike.engine.table_rows import Rows, add_rows, get_rows
 
-#: So many nodes are hubs where gradients are added up for every node, with so many rows each.
+#: Number of hubs, and rows of each, if gradients are summed for every node.
 HUBS, COPIES = 128, 32
 
-#: The kernels of `fused` find the entries of a node in a batch one by one. A node of which more than
-#: so many are expected is a hub; with fewer, busy: it has one row. There are at most so many.
+#: The kernels of `gpu_step` follow the entries of a node in a batch one by one. A node with more than CROWD
+#: expected entries is a hub, with MORE_COPIES rows; one with more than COMPANY is busy, with one row.
 CROWD, MOST_HUBS, MORE_COPIES = 64, 512, 128
 COMPANY, MOST_BUSY = 4, 32768
 
@@ -28,9 +28,10 @@ COMPANY, MOST_BUSY = 4, 32768
 @partial(jax.tree_util.register_dataclass, data_fields=["of_node"], meta_fields=["hubs", "busy", "copies"])
 @dataclasses.dataclass(frozen=True)
 class Places:
-    """Where each node is added up: in its own row, or in those past the last node.
+    """Where the gradients of each node are summed: in its own row, or in rows past the last node.
 
-    There the hubs come first, with `copies` rows each, then the busy nodes. With neither `of_node` is empty.
+    Past the last node come the hubs, with `copies` rows each, then the busy nodes. Without either, `of_node`
+    is empty.
     """
 
     of_node: Int[Array, "nodes"]
@@ -40,24 +41,24 @@ class Places:
 
     @property
     def size(self) -> int:
-        """How many rows there are past the last node."""
+        """Number of rows past the last node."""
         return self.hubs * self.copies + self.busy
 
     def by_turns(self, place: Int[Array, "entries"], entry: Int[Array, "entries"]) -> Int[Array, "entries"]:
-        """The row of every entry past the last node: a hub has several. Below 0 for nodes in their own."""
+        """The row of every entry past the last node: a hub has several. Negative: the node's own row."""
         of_hub = (place >= 0) & (place < self.hubs * self.copies)
         return jnp.where(of_hub, place + entry % self.copies, place)
 
     @classmethod
     def none(cls) -> Places:
-        """Every node in its own row."""
+        """Every node uses its own row."""
         return cls(jnp.zeros(0, jnp.int32))
 
     @classmethod
     def of(cls, degrees: np.ndarray, hubs: int, busy: int = 0, copies: int = COPIES) -> Places:
-        """With so many hubs, the nodes of the highest degree, and the busy nodes that come after them."""
+        """The nodes of highest degree become the hubs, and the next ones the busy nodes."""
         most, count = np.arange(len(degrees)), hubs + busy
-        if len(degrees) > count:  # of equal degrees the first
+        if len(degrees) > count:  # ties go to the first
             least = np.partition(degrees, len(degrees) - count)[len(degrees) - count]
             above, equal = np.flatnonzero(degrees > least), np.flatnonzero(degrees == least)
             most = np.sort(np.concatenate([above, equal[: count - len(above)]]))
@@ -68,7 +69,7 @@ class Places:
 
     @classmethod
     def for_steps(cls, degrees: Int[np.ndarray, "2 nodes"], rows: int) -> Places:
-        """With hubs and busy nodes as many as steps on so many rows have."""
+        """With the hubs and busy nodes to expect in steps on this number of rows."""
         both = degrees.sum(axis=0)
         expected = both * (rows / max(int(both.sum()), 1))
         hubs, busy = (int(np.count_nonzero(expected > least)) for least in (CROWD, COMPANY))
@@ -77,15 +78,15 @@ class Places:
 
     @classmethod
     def for_every_node(cls, degrees: Int[np.ndarray, "2 nodes"]) -> Places:
-        """For `sum_by_node`."""
+        """For `sum_by_node`: the nodes of highest degree are hubs."""
         return cls.of(degrees.sum(axis=0), HUBS)
 
     def sums_of_hubs(
         self, nodes: Int[Array, "places"], sums: Float[Array, "places ambient"]
     ) -> tuple[Int[Array, "all"], Float[Array, "all ambient"]]:
-        """The node and the sum of every hub and busy node, of those of their rows.
+        """The node and the summed gradient of every hub and busy node.
 
-        A row that nothing was added to is of a node past the last.
+        Rows that nothing was added to have a node number past the last.
         """
         rows = self.hubs * self.copies
         first, rest = (x[:rows].reshape(self.hubs, self.copies, *x.shape[1:]) for x in (nodes, sums))
@@ -98,7 +99,7 @@ class Places:
 def sum_by_node(
     places: Places, rows: Rows, values: Float[Array, "rows ambient"]
 ) -> Float[Array, "nodes ambient"]:
-    """Add up `values` over all entries of `rows` with the same row, for every node; 0 where there is none."""
+    """Sum `values` over all entries of `rows` with the same row, for every node; 0 without entries."""
     of_node, entry = places.of_node, jnp.arange(rows.shape[0], dtype=places.of_node.dtype)
     nodes = of_node.shape[0]
     size = nodes + places.size

@@ -11,14 +11,13 @@ import numpy as np
 from timelike._util.checks import positive_number, show, whole_number
 from timelike.evaluation.negative_kinds import KIND_ENDS
 
-#: Candidates that hit a training edge are drawn again. How often is fixed for a graph, by its
-#: density: often enough that about one in a hundred at most is still an edge, or `MAX_DRAWS`
-#: times. What is still an edge then is left out of the batch.
+#: Candidates that are training edges are drawn again. The density of the graph fixes the number of draws:
+#: enough that at most about this share of the candidates is still an edge, but at most `MAX_DRAWS`.
+#: Candidates that are edges after the last draw are left out of the batch.
 LEFT_OUT = 1e-2
 MAX_DRAWS = 16
 
-#: Negatives are drawn for about this many pairs at a time: enough to vectorise the draws, few
-#: enough to stay in the cache.
+#: Negatives are drawn for about this number of pairs at a time: enough to vectorise, and fit in the cache.
 PAIRS_PER_BLOCK = 1 << 16
 
 
@@ -35,9 +34,8 @@ class Negatives:
     - `active_source`: a node with outgoing edges and any node; `active_same_target`: such a source and t;
       `active_target`: any node and a node with incoming edges
 
-    Pairs that are training edges or self-pairs are drawn again. `weights` says how much one negative of a
-    kind
-    counts in the loss, default 1: Negatives(same_source=2, same_target=2, weights={"same_source": 2.5}).
+    Pairs that are training edges or self-pairs are drawn again. `weights` sets the weight of one negative of
+    a kind in the loss (default: 1): Negatives(same_source=2, same_target=2, weights={"same_source": 2.5}).
     """
 
     uniform: int = 0
@@ -66,12 +64,14 @@ class Negatives:
         }
         for kind in weights:
             if kind not in self.counts:
-                raise ValueError(f"Negatives: weights has {kind!r}, of which none is drawn")
+                raise ValueError(
+                    f"Negatives: weights has {kind!r}, but no such negatives are drawn; set {kind}=1"
+                )
         object.__setattr__(self, "weights", tuple(sorted(weights.items())))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each kind that there is."""
+        """The number of negatives of each kind that is drawn."""
         kinds = [field.name for field in dataclasses.fields(self)[:-1]]
         return {kind: getattr(self, kind) for kind in kinds if getattr(self, kind)}
 
@@ -82,17 +82,17 @@ class Negatives:
 
     @property
     def factors(self) -> np.ndarray:
-        """What the positive and then each negative count in the loss."""
+        """The weight in the loss of the positive, then of each negative."""
         weights = dict(self.weights)
         return np.array([1.0, *(weights.get(kind, 1.0) for kind, n in self.counts.items() for _ in range(n))])
 
     def draws_from(self, end: str) -> bool:
-        """Whether some kind takes an end from there."""
+        """Whether some kind draws an end from there (a value of `KIND_ENDS`)."""
         return any(end in KIND_ENDS[kind] for kind in self.counts)
 
 
 def seen(drawn: Mapping[str, Any], incoming: bool) -> bool:
-    """Whether non-edges of such kinds, name → how many, may leave any node, or enter any if `incoming`."""
+    """Whether negatives of these kinds (name → number) may leave any node; if `incoming`, enter any node."""
     anywhere = [kind for kind, ends in KIND_ENDS.items() if ends[incoming] == "any"]
     return any(drawn.get(kind) for kind in ("listed", *anywhere))
 
@@ -104,26 +104,26 @@ def draws_for(
     kinds: Negatives,
     listed: float = 0.0,
 ) -> int:
-    """Draws until at most `LEFT_OUT` of the candidates are edges, by how often these kinds hit one.
+    """Number of draws after which at most `LEFT_OUT` of the candidates of each kind are still edges.
 
-    `degrees` are those of leaving and of entering edges; `edges` may be a sample of them; `listed` is the
-    share of the non-edges that were given which are none.
+    `degrees` are the out- and in-degrees; `edges` may be a sample; `listed` is the share of listed pairs that
+    are edges.
     """
     n, (s, t) = max(nodes, 1), edges
     leaving, entering = (x.astype(float) for x in degrees)
     m = max(float(leaving.sum()), 1.0)
-    each = m / max(len(s), 1)  # so many stand for one of the sample
+    each = m / max(len(s), 1)  # edges per edge of the sample
     inner, outer = ((degree > 0) / max(np.count_nonzero(degree), 1) for degree in (leaving, entering))
     sources: dict[str, Any] = {"any": 1 / n, "edge": leaving / m, "active_source": inner}
     targets: dict[str, Any] = {"any": 1 / n, "edge": entering / m, "active_target": outer}
-    # The chance that a candidate is an edge or a node with itself, and the share of such candidates.
+    # The probability that a candidate is an edge or a self-pair, and the share of these candidates.
     hits: list[tuple[Any, Any]] = [((m + n) / n**2, 1.0), (listed, 1.0)]
     for kind in kinds.counts:
         first, second = KIND_ENDS[kind]
         of_source, of_target = (
             np.broadcast_to(table.get(end, 0.0), n) for table, end in ((sources, first), (targets, second))
         )
-        if second == "own":  # the end that stays is that of an edge, mostly a hub
+        if second == "own":  # the end that stays is that of an edge, often a hub
             hits.append((each * np.bincount(t, of_source[s], n) + of_source, entering / m))
         elif first == "own":
             hits.append((each * np.bincount(s, of_target[t], n) + of_target, leaving / m))

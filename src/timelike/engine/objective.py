@@ -1,4 +1,4 @@
-"""The loss of a batch of examples, and its derivative by the points of their nodes."""
+"""The loss of a batch of examples, and its derivative with respect to the points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from timelike.engine.table_rows import all_batched
 #: The logit of padding.
 NO_PAIR = -1e9
 
-#: A loop over fewer pairs than this gains from being joined with those of other runs.
+#: Below this number of pairs, runs side by side share one loop.
 SHORT = 64
 
 Rows = Float[Array, "rows ambient"]
@@ -24,12 +24,12 @@ PerPair = Float[Array, "pairs batch"]
 
 
 def batch_loss(model: Model, weights: PerPair, rows: Rows) -> tuple[PerPair, Rows]:
-    """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by rows.
+    """log F of the positives and log(1 − F) of the negatives; and the derivative of the loss by the rows.
 
     The loss is −Σ w [log F(s, t) + Σ log(1 − F(a, b))] over the positives s → t and their negatives
     a → b, or the softmax of a contrastive likelihood; padding has w = 0. `rows` holds the sources of all
-    pairs, then the targets; the first pair of an example is the positive. The derivative goes in two
-    stages, loss → separations → rows, with a barrier between numbers per pair and numbers per coordinate.
+    pairs, then the targets; the first pair of an example is the positive. The derivative has two stages,
+    loss → separations → rows, with a barrier between numbers per pair and numbers per coordinate.
     """
     separation, pull_back = jax.vjp(lambda rows: _separations(model, rows), rows)
     log_likelihoods, slopes = _slopes(model, separation, weights)
@@ -37,12 +37,12 @@ def batch_loss(model: Model, weights: PerPair, rows: Rows) -> tuple[PerPair, Row
 
 
 def total_loss(model: Model, weights: PerPair, rows: Rows) -> Float[Array, ""]:
-    """The same loss as one number, to be differentiated by the numbers of the model."""
+    """The same loss as one number, for derivatives with respect to the numbers of the model."""
     return -jnp.sum(weights * _log_likelihoods(model, _separations(model, rows), weights))
 
 
 def _separations(model: Model, rows: Rows) -> Separation:
-    """Of all pairs, along the last axis."""
+    """The separations of all pairs, along the last axis."""
     sources, targets = jnp.reshape(rows, (2, rows.shape[0] // 2, -1))
     return jax.vmap(model.separation, out_axes=-1)(sources, targets)
 
@@ -52,12 +52,12 @@ def _log_likelihoods(
 ) -> Array:
     """log F of the first pair of each example and log(1 − F) of the rest, in the shape of the weights.
 
-    The numbers of the model are one for all pairs, or one for each.
+    Each number of the model is a scalar, or an array with a value per pair.
     """
     numbers = 0 if any(jnp.ndim(x) for x in jax.tree.leaves(model)) else None
     of_pair = _logits if model.likelihood.contrastive else Model.from_separation
-    found = jax.vmap(of_pair, in_axes=(numbers, -1))(model, separation)
-    as_edge, as_other = (x.reshape(weights.shape) for x in found)
+    both = jax.vmap(of_pair, in_axes=(numbers, -1))(model, separation)
+    as_edge, as_other = (x.reshape(weights.shape) for x in both)
     positive = np.arange(weights.shape[-2])[:, None] == 0
     chosen = jnp.where(positive, as_edge, as_other)
     if not model.likelihood.contrastive:
@@ -72,7 +72,7 @@ def _logits(model: Model, separation: Separation) -> tuple[Array, ...]:
 
 @custom_vmap
 def _slopes(model: Model, separation: Separation, weights: PerPair) -> tuple[PerPair, Separation]:
-    """The log-likelihoods, and the derivative of the loss by the separations."""
+    """The log-likelihoods, and the derivative of the loss with respect to the separations."""
 
     def loss(separation: Separation) -> tuple[Array, Array]:
         log_likelihoods = _log_likelihoods(model, separation, weights)
@@ -84,7 +84,7 @@ def _slopes(model: Model, separation: Separation, weights: PerPair) -> tuple[Per
 
 @_slopes.def_vmap
 def _slopes_of_many(size: int, batched: list, *arguments: object) -> tuple[tuple, tuple]:
-    """Runs side by side: the few pairs of each, end to end, are one loop that is worth vectorising."""
+    """Runs side by side: a few pairs of each, laid end to end, make one loop worth vectorising."""
     model, separation, weights = all_batched(size, batched, arguments)
     pairs = weights[0].size
     if pairs >= SHORT:

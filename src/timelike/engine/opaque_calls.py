@@ -1,4 +1,4 @@
-"""Calls that XLA keeps as they are on a CPU, instead of mixing them with what is around them."""
+"""Calls that XLA compiles separately on a CPU, instead of fusing them with their surroundings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from timelike.engine.optimizers import Step
 
 
 def computed_once(run: Callable) -> Callable:
-    """`run`, whose results are kept for all that need them; every argument must be used.
+    """`run`, with results computed once for all their uses; every argument must be used.
 
-    XLA would compute them again for each: as `core.reductions.once` for one number, for any arrays.
+    XLA would recompute them for each use. `core.reductions.once` does the same for one number.
     """
     return xla_metadata_call(run, inlineable="false") if jax.default_backend() == "cpu" else run
 
 
 def in_one_kernel(run: Callable) -> Callable:
-    """`run`, whose first two arguments are single numbers, as one function of machine code on a CPU.
+    """`run`, whose first two arguments are trees of scalars, as one function of machine code on a CPU.
 
-    XLA starts a kernel for every few operations there, which takes as long as a short one runs. A call with
-    this attribute it compiles as a whole; it may have no scatter, sort or call of a library in it. Nor an
-    argument that it does not use, which ends the process; a model may have numbers that are for scores alone,
-    so all numbers are one argument.
+    XLA launches a kernel for every few operations, which takes as long as a short kernel runs. It compiles a
+    call with this attribute as a whole. The call must contain no scatter, sort or library call. An unused
+    argument crashes the process; a model may have numbers that only scores use, so all numbers are passed as
+    one argument.
     """
 
     def call(model: Model, step: Step, *arguments: Any) -> Any:

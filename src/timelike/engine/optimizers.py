@@ -1,8 +1,8 @@
 """Pseudo-Riemannian steps: optax transformations of tangent vectors, then the exponential map.
 
-A step sees only the rows of the table that a batch touches. Each row's covector becomes a descent
-tangent (`Manifold.gradient`), is clipped, goes through an optax transformation, is made tangent
-again and is followed along the geodesic.
+A step sees only the table rows that a batch touches. `Manifold.gradient` turns each row's covector into a
+tangent vector, which is clipped, passed through an optax transformation, projected to the tangent space and
+followed along the geodesic.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ OPTIMIZERS: dict[str, Callable[[], optax.GradientTransformation]] = {
     "adagrad": lambda: optax.scale_by_rss(initial_accumulator_value=0.1, eps=1e-7),
 }
 
-#: Those that move every node in every step, not only those of the batch: others have a gradient of 0, drift
-#: on and forget. Costs a pass over the table.
+#: Optimisers that move every node in every step: nodes outside the batch have gradient 0, drift on and
+#: forget. A step costs a pass over the table.
 DENSE = ("dense-adam",)
 
-#: A tangent step longer than this (Euclidean norm) is shortened: cosh and sinh of a long step on a
-#: quadric overflow, and no linearisation holds that far.
+#: Longest tangent step (Euclidean norm); longer ones are shortened. On a quadric, cosh and sinh of a long
+#: step overflow, and no linearisation holds that far.
 MAX_STEP = 1.0
 
 
-#: Numbers of the model are learned by Adam on the real line, at this share of the points' rate.
+#: Adam learns the numbers of the model on the real line, at this share of the points' learning rate.
 NUMBERS_RATE = 0.25
 
 
 class Learned(NamedTuple):
-    """Numbers of the model that are learned with the points, mapped to the real line."""
+    """Numbers of the model that are learned along with the points, mapped to the real line."""
 
     reals: dict[str, Float[Array, ""]]
     optimizer: Any
 
     @classmethod
     def start(cls, reals: dict[str, Array]) -> Learned:
-        """With fresh moments."""
+        """Start with fresh moments."""
         return cls(reals, optax.scale_by_adam().init(reals))
 
     @property
     def finite(self) -> Bool[Array, ""]:
-        """Whether none is lost."""
+        """Whether all numbers are finite."""
         return jnp.isfinite(jnp.stack([jnp.zeros(()), *self.reals.values()])).all()
 
     def step(self, gradient: dict[str, Array], rate: Array) -> Learned:
@@ -66,27 +66,27 @@ class Learned(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an update needs besides the rows themselves; numbers may be traced and vmapped."""
+    """What an update needs besides the rows; the numbers may be traced and vmapped."""
 
     learning_rate: Float[Array, ""]
     clip: Float[Array, ""]
 
 
 def schedule(epoch: Array, epochs: Array | int, burn_in: Array | int, final: Array | float = 0.25) -> Array:
-    """The factor on the learning rate: 0.01 in the first `burn_in` epochs, then linear from 1 to `final`.
+    """The factor on the learning rate: linear from 1 to `final` over all epochs.
 
-    The line runs over all epochs, so the rate after the burn-in is that of its epoch.
+    The first `burn_in` epochs have a hundredth of that.
     """
     progress = epoch / jnp.maximum(epochs - 1, 1)
     return jnp.where(epoch < burn_in, 0.01, 1.0) * (1 - (1 - final) * progress)
 
 
-#: Temperatures have fallen after this share of the epochs.
+#: Share of the epochs after which temperatures have reached their value.
 ANNEALED = 0.6
 
 
 def heating(epoch: Array, epochs: Array | int, anneal: Array | float) -> Array:
-    """The factor on the temperatures: from `anneal` down to 1, by the same ratio in every epoch."""
+    """The factor on the temperatures: falls from `anneal` to 1, by the same ratio in every epoch."""
     return anneal ** jnp.maximum(1 - epoch / (ANNEALED * epochs), 0.0)
 
 
@@ -102,7 +102,9 @@ def update_rows(
     gradients = jax.vmap(manifold.gradient)(points, covectors)
     norms = _norms(gradients)
     clipped = shorten(norms, step.clip)
-    if not jax.tree.leaves(state):  # no memory: the direction is the gradient, tangent and of known norm
+    if not jax.tree.leaves(
+        state
+    ):  # stateless: the direction is the gradient, already tangent and of known norm
         size = step.learning_rate * clipped
         size *= shorten(size * norms, MAX_STEP)
         tangents = -once(size)[:, None] * gradients
@@ -124,7 +126,7 @@ def shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array,
 
 
 def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state: Any) -> Any:
-    """Adam's first moment is a tangent vector: carry it along the step."""
+    """Transport Adam's first moment, a tangent vector, along the step."""
     if isinstance(state, optax.ScaleByAdamState):
         return state._replace(mu=jax.vmap(manifold.transport)(points, new_points, state.mu))
     return state

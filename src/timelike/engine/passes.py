@@ -1,7 +1,7 @@
-"""One pass over the edges: blocks of steps, whose examples are drawn together.
+"""One pass over the edges, in blocks of steps whose examples are drawn together.
 
-One run or many: what is the same work for all is done for all at once, under `vmap`; short steps are taken
-by one run after the other, each as one loop of machine code.
+For one run or for many: `vmap` does the common work of all runs at once, and runs take short steps one after
+the other, each as one loop of machine code.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.core.numerics import SATURATION
 from timelike.engine.batch_step import take_fused_step, take_step
-from timelike.engine.epoch_plan import Numbers, Plan, in_epoch
+from timelike.engine.edge_source import LocalEdges
+from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
 from timelike.engine.negatives import PAIRS_PER_BLOCK
 from timelike.engine.opaque_calls import in_one_kernel
 from timelike.engine.optimizers import Learned, Step
-from timelike.engine.sampling import EdgeTable, draw_examples
+from timelike.engine.sampling import draw_examples
 from timelike.engine.table_rows import first_entries
 
-#: A step on at most this many rows is short: it is worth looking up in advance which of them are the
-#: same node; and in an epoch of many such steps, taking two in every turn of the loop.
+#: A step on at most SHORT_STEP rows is short: finding repeated nodes in advance pays off. An epoch of
+#: MANY_STEPS short steps or more takes two per iteration of its loop.
 SHORT_STEP, MANY_STEPS = 48, 256
 
 
 class Tally(NamedTuple):
-    """What an epoch adds up, over its pairs and over the rows that they touch."""
+    """The sums of an epoch over its pairs and over the rows that they touch."""
 
     loss: Float[Array, ""]
     saturated: Float[Array, ""]
@@ -50,7 +51,7 @@ class Tally(NamedTuple):
         log_likelihoods: Float[Array, "steps pairs batch"],
         norms: Float[Array, "steps rows"],
     ) -> Tally:
-        """Of some steps; a norm is NaN where there is no row."""
+        """Sum over some steps; a norm is NaN for padding."""
         return cls(
             loss=-jnp.sum(weights * log_likelihoods),
             saturated=jnp.sum(use & saturated(log_likelihoods), dtype=weights.dtype),
@@ -61,16 +62,16 @@ class Tally(NamedTuple):
         )
 
     def stacked(self) -> tuple[Float[Array, "4"], Int[Array, "2"]]:
-        """In two arrays: a GPU takes as long to keep a number as to keep a few."""
+        """As two arrays: a GPU stores a few numbers as fast as one."""
         return jnp.stack(self[:4]), jnp.stack(self[4:])
 
 
-#: What steps carry on: tables, optimiser state, learned numbers and scratch space.
+#: What steps pass on: tables, optimiser state, learned numbers and scratch space.
 Carry = tuple[Any, Any, Learned, Any]
 
 
 class Blocks(NamedTuple):
-    """How an epoch is cut: edges in a step, blocks, steps in a block, and how its loop is compiled."""
+    """How an epoch is cut: edges per step, blocks, steps per block, and how the loop is compiled."""
 
     batch: int
     blocks: int
@@ -79,8 +80,8 @@ class Blocks(NamedTuple):
     unroll: int
 
     @classmethod
-    def of(cls, plan: Plan, size: int) -> Blocks:
-        """For so many edges, with the padding of their shuffle."""
+    def of(cls, plan: EpochPlan, size: int) -> Blocks:
+        """For `size` edges, including the padding of their shuffle."""
         pairs, batch = 1 + plan.negatives.total, min(plan.batch_size, size)
         steps = -(-size // batch)
         blocks = -(-steps // max(1, PAIRS_PER_BLOCK // (batch * pairs)))
@@ -90,22 +91,22 @@ class Blocks(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """How what one run does is done by those at hand: all at once, or one after the other."""
+    """How to apply a function of one run to all runs: all at once, or one after the other."""
 
     at_once: Callable[[Callable], Callable]
     in_turn: Callable[[Callable], Callable]
 
 
 def _in_turn(run: Callable) -> Callable:
-    return lambda *arguments: jax.lax.map(lambda mine: run(*mine), arguments)
+    return lambda *arguments: jax.lax.map(lambda lane: run(*lane), arguments)
 
 
-#: One run; and many, whose arrays have a leading axis.
+#: One run; many runs, whose arrays have a leading axis.
 ONE, MANY = Lanes(lambda run: run, lambda run: run), Lanes(jax.vmap, _in_turn)
 
 
 class Drawn(NamedTuple):
-    """The examples of a block: sources then targets of each step, what `first_entries` says, and weights."""
+    """The examples of a block: sources then targets of each step, their `first_entries`, and weights."""
 
     nodes: Int[Array, "steps rows"]
     first: Int[Array, "steps rows"] | None
@@ -115,15 +116,15 @@ class Drawn(NamedTuple):
 
 
 def sweep_edges(
-    plan: Plan,
+    plan: EpochPlan,
     numbers: Numbers,
-    table: EdgeTable,
+    table: LocalEdges,
     epoch: Array,
     carry: Carry,
     part: Array | int = 0,
     lanes: Lanes = ONE,
 ) -> tuple[Carry, Tally]:
-    """All steps of an epoch, or of one part of its edges: what they carry on, and what they add up."""
+    """All steps of an epoch, or of one part of its edges: what they pass on, and their sums."""
     begin = partial(in_epoch, dtype=numbers.learning_rate.dtype)
     key, step, warm = lanes.at_once(begin)(numbers, epoch)
     key = key if isinstance(part, int) else _key_of_part(key, part)
@@ -131,15 +132,15 @@ def sweep_edges(
 
 
 def _key_of_part(key: Array, part: Array) -> Array:
-    """The first part of the edges has the key of the epoch itself."""
+    """The key of a part; the first part has the key of the epoch itself."""
     other = jax.random.key_data(jax.random.fold_in(key, part + 1))
     return jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
 
 
 def _sweep_edges(
-    plan: Plan, model: Model, table: EdgeTable, step: Step, key: Array, carry: Carry, lanes: Lanes = ONE
+    plan: EpochPlan, model: Model, table: LocalEdges, step: Step, key: Array, carry: Carry, lanes: Lanes = ONE
 ) -> tuple[Carry, Tally]:
-    """Scan over blocks of steps: draw a block's examples at once, then take its steps one by one."""
+    """Scan over blocks: draw the examples of a block at once, then take its steps one by one."""
     cut = Blocks.of(plan, math.prod(Shuffle.grid(table.num_edges)))
     dtype = step.learning_rate.dtype
     shuffle = lanes.at_once(lambda key: Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges))(key)
@@ -150,17 +151,17 @@ def _sweep_edges(
     def block(carry: Carry, number: Array) -> tuple[Carry, tuple[Array, Array]]:
         drawn = lanes.at_once(partial(_draw, plan, table, cut, dtype, number))(key, shuffle)
         batches = drawn.nodes, drawn.weights, drawn.first
-        carry, made = lanes.in_turn(take_all)(model, step, carry, batches)
-        return carry, lanes.at_once(lambda *parts: Tally.of(*parts).stacked())(*drawn[2:], *made)
+        carry, outputs = lanes.in_turn(take_all)(model, step, carry, batches)
+        return carry, lanes.at_once(lambda *parts: Tally.of(*parts).stacked())(*drawn[2:], *outputs)
 
     carry, tallies = jax.lax.scan(block, carry, jnp.arange(cut.blocks))
     return carry, Tally(*(total for parts in tallies for total in jnp.sum(parts, axis=0).T))
 
 
 def _draw(
-    plan: Plan, table: EdgeTable, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
+    plan: EpochPlan, table: LocalEdges, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
 ) -> Drawn:
-    """The examples of a block, by its number."""
+    """Draw the examples of block `number`."""
     steps, batch = cut.per_block, cut.batch
     positions = number * steps * batch + jnp.arange(steps * batch)
     draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
@@ -173,7 +174,7 @@ def _draw(
 
 
 def _take_all(
-    plan: Plan, table: EdgeTable, unroll: int, model: Model, step: Step, carry: Carry, batches: Any
+    plan: EpochPlan, table: LocalEdges, unroll: int, model: Model, step: Step, carry: Carry, batches: Any
 ) -> tuple[Carry, Any]:
     take = partial(take_step, plan, model, step)
     if plan.fused:
@@ -182,7 +183,7 @@ def _take_all(
 
 
 def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:
-    """Whether F ≥ 1 − `SATURATION`: seen from log F of the positives and log(1 − F) of the rest."""
+    """Whether F ≥ 1 − `SATURATION`, from log F of the positives and log(1 − F) of the negatives."""
     positive = jnp.arange(log_likelihoods.shape[1])[:, None] == 0
     full = log_likelihoods >= jnp.log1p(-SATURATION)
     return jnp.where(positive, full, log_likelihoods <= jnp.log(SATURATION))

@@ -1,6 +1,6 @@
-"""A table of points and the tables of an optimiser state side by side, for the kernels of `fused`.
+"""The points and the tables of an optimiser state side by side, for the kernels of `gpu_step`.
 
-A memory answers few long requests faster than many short ones.
+Memory serves a few long requests faster than many short ones.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from jaxtyping import Array, Float
 Packed = Float[Array, "nodes packed"]
 Table = Float[Array, "nodes ambient"]
 
-#: Rows begin where the memory's shortest requests do, so many bytes apart.
+#: Rows are aligned to the shortest memory request, in bytes.
 REQUEST = 32
 
 
 def pack(points: Table, state: Any) -> tuple[Packed, Any]:
-    """Points and the tables of an optimiser state side by side, and that state with empty tables."""
+    """Pack points and the tables of an optimiser state side by side; return the state with empty tables."""
     tables = [points, *(x for x in jax.tree.leaves(state) if x.ndim == 2)]
     padding = -len(tables) * points.shape[1] % (REQUEST // points.dtype.itemsize)
     packed = jnp.concatenate([*tables, jnp.zeros((len(points), padding), points.dtype)], axis=1)

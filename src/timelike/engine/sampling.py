@@ -1,13 +1,12 @@
-"""What a training step sees: a shuffled edge and its negatives, as pure functions of a key.
+"""Training examples: shuffled edges and their negatives, as pure functions of a key.
 
-Everything here runs on the device inside a compiled epoch. Edges are rows sorted by source, so
-"is (i, j) an edge?" is a binary search in one row: no N×N matrix, no 64-bit keys.
+Everything here runs on the device inside a compiled epoch. Edges are sorted by source, so "is (i, j) an
+edge?" is a binary search in one row: no N×N matrix, no 64-bit keys.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,41 +15,26 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import at, below
+from timelike.engine.edge_source import STATIC, EdgeSource, Nodes
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import Negatives, draws_for
 from timelike.engine.opaque_calls import computed_once
 from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs.digraph import DiGraph
 
-Nodes = Int[Array, "*shape"]
-
-#: A loop of so few draws is written out for a GPU, where a turn of a loop takes longer than small work.
+#: On a GPU, a loop of at most this number of draws is unrolled: an iteration costs more than the draw.
 FEW_DRAWS = 4
 
 
-@partial(
-    jax.tree_util.register_dataclass,
-    data_fields=[
-        "sources",
-        "targets",
-        "weights",
-        "row_starts",
-        "active_sources",
-        "active_targets",
-        "listed_sources",
-        "listed_targets",
-        "places",
-    ],
-    meta_fields=["halvings", "draws"],
-)
+@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class EdgeTable:
-    """Training edges on the device, and optionally listed non-edges to draw from.
+    """Training edges on the device, and optionally listed pairs to draw negatives from.
 
-    `weights` is empty for an unweighted graph, `active_sources` and `active_targets` hold the nodes that
-    edges leave and enter,
-    if some kind of negative asks for them; `places` is for `hubs.sum_by_node`; `halvings` bounds the binary
-    search in a row, and `draws` says how often a negative is drawn before it is given up.
+    `weights` is empty for an unweighted graph. `active_sources` and `active_targets` hold the nodes with
+    outgoing and incoming edges, if a kind of negatives draws from them. `places` is for `hubs.sum_by_node`.
+    `halvings` bounds the binary search in a row; `draws` is how often a negative is drawn before it is left
+    out.
     """
 
     sources: Int[Array, "edges"]
@@ -62,8 +46,8 @@ class EdgeTable:
     listed_sources: Int[Array, "listed"]
     listed_targets: Int[Array, "listed"]
     places: Places
-    halvings: int
-    draws: int
+    halvings: int = dataclasses.field(metadata=STATIC)
+    draws: int = dataclasses.field(metadata=STATIC)
 
     @classmethod
     def build(
@@ -73,9 +57,9 @@ class EdgeTable:
         kinds: Negatives | None = None,
         by_node: bool = False,
     ) -> EdgeTable:
-        """Copy a graph's edges, and an (n, 2) array of non-edges, to the device, to draw these kinds.
+        """Copy a graph's edges and an (n, 2) array of listed pairs to the device, to draw these kinds.
 
-        `by_node` says whether gradients are added up for every node, which needs `places`.
+        `by_node`: gradients are summed for every node, which needs `places`.
         """
         listed = np.zeros((0, 2), np.int32) if listed is None else np.asarray(listed, np.int32)
         weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
@@ -97,17 +81,17 @@ class EdgeTable:
 
     @property
     def num_edges(self) -> int:
-        """How many edges."""
+        """Number of edges."""
         return self.sources.shape[0]
 
     @property
     def count(self) -> int:
-        """How many of them are no padding."""
+        """Number of edges: there is no padding."""
         return self.num_edges
 
     @property
     def num_nodes(self) -> int:
-        """How many nodes."""
+        """Number of nodes."""
         return self.row_starts.shape[0] - 1
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
@@ -115,20 +99,20 @@ class EdgeTable:
         return at(self.sources, ids), at(self.targets, ids), weights_of(self.weights, ids)
 
     def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
-        """Random whole numbers in [0, bound)."""
+        """Random integers in [0, bound)."""
         return below(key, shape, bound)
 
     def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
-        """Numbers to look up where it is asked for; elsewhere one that is always at hand."""
+        """Numbers to look up: those where `asked`; elsewhere 0, which is in the cache."""
         return jnp.where(asked, numbers, 0)
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge, by binary search in the source's row."""
+        """Whether each pair is an edge: a binary search in the source's row."""
         return in_row(self.row_starts, self.targets, self.halvings, sources, targets)
 
 
 def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
-    """How many edges leave every node, and how many enter it."""
+    """Out-degrees and in-degrees of all nodes."""
     return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
 
 
@@ -140,23 +124,23 @@ def linked(degrees: Int[np.ndarray, "2 nodes"], kinds: Negatives) -> dict[str, I
     }
 
 
-def share_taken(graph: Any, non_edges: np.ndarray) -> float:
-    """The share of an (n, 2) array of non-edges that are edges of the graph, or a node with itself."""
-    s, t = np.asarray(non_edges, np.int32).reshape(-1, 2).T
+def share_taken(graph: Any, listed: np.ndarray) -> float:
+    """The share of an (n, 2) array of pairs that are edges of the graph or self-pairs."""
+    s, t = np.asarray(listed, np.int32).reshape(-1, 2).T
     return float(np.mean(graph.has_edges(s, t) | (s == t))) if s.size else 0.0
 
 
 def weights_of(weights: Array, ids: Nodes) -> Array:
-    """Weights of edges by number; 1 where there are none."""
+    """Weights of edges by number; 1 in an unweighted graph."""
     return at(weights, ids) if weights.shape[0] else jnp.ones(())
 
 
 def in_row(
     row_starts: Array, ends: Array, halvings: int, rows: Nodes, wanted: Nodes
 ) -> Bool[Array, "*shape"]:
-    """Whether each number wanted is in its row of `ends`, sorted, by so many halvings: bits of its place.
+    """Whether each wanted number is in its sorted row of `ends`: `halvings` steps of binary search.
 
-    Places have no sign: those looked at may be past 2³¹, though no edge is.
+    Places are unsigned: the search may look past 2³¹, though no edge lies there.
     """
 
     @computed_once
@@ -176,10 +160,10 @@ _NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields
 
 
 class Examples(NamedTuple):
-    """A block of training examples: along the first axis, the positive pair and then its negatives.
+    """A block of training examples: along the first axis, the positive pair, then its negatives.
 
-    `use` tells the pairs that count from padding and from draws that found no non-edge; the nodes
-    of those are past the last node.
+    `use` is false for padding and for negatives that are still edges after the last draw; their node numbers
+    are past the last node.
     """
 
     sources: Int[Array, "pairs *shape"]
@@ -190,9 +174,9 @@ class Examples(NamedTuple):
 
 
 def draw_examples(
-    key: Key[Array, ""], table: EdgeTable, kinds: Negatives, edge_ids: Int[Array, "*shape"]
+    key: Key[Array, ""], table: EdgeSource, kinds: Negatives, edge_ids: Int[Array, "*shape"]
 ) -> Examples:
-    """Positives by edge number, with fresh negatives; edge numbers past the last are padding."""
+    """Edges by number, with fresh negatives; numbers past the last edge are padding."""
     real = edge_ids < table.count
     ids = jnp.minimum(edge_ids, table.num_edges - 1)
     s, t, weights = table.edges(ids)
@@ -209,9 +193,9 @@ def draw_examples(
 
 
 def _draw(
-    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes, real: Bool[Array, "*shape"]
+    key: Key[Array, ""], table: EdgeSource, kind: str, s: Nodes, t: Nodes, real: Bool[Array, "*shape"]
 ) -> tuple[Nodes, Nodes, Bool[Array, "*shape"], Int[Array, ""]]:
-    """One non-edge of a kind per entry: (source, target, found one, draws rejected)."""
+    """Draw a negative of a kind per entry: (source, target, whether it is one, rejected draws)."""
     if kind == "reversed":
         bad = table.contains(t, s) | (s == t)
         return t, s, real & ~bad, jnp.sum(bad & real, dtype=jnp.int32)
@@ -230,7 +214,7 @@ def _draw(
 
 
 def _candidates(
-    key: Key[Array, ""], table: EdgeTable, kind: str, s: Nodes, t: Nodes, asked: Bool[Array, "*shape"]
+    key: Key[Array, ""], table: EdgeSource, kind: str, s: Nodes, t: Nodes, asked: Bool[Array, "*shape"]
 ) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
     if kind == "listed":
@@ -241,9 +225,9 @@ def _candidates(
 
 
 def _end(
-    key: Key[Array, ""], table: EdgeTable, end: str, own: Nodes, side: int, asked: Bool[Array, "*shape"]
+    key: Key[Array, ""], table: EdgeSource, end: str, own: Nodes, side: int, asked: Bool[Array, "*shape"]
 ) -> Nodes:
-    """One end of every candidate that is asked for (0: source, 1: target), from where `KIND_ENDS` says."""
+    """One end (0: source, 1: target) of every candidate where `asked`; for `end` see `KIND_ENDS`."""
     if end == "own":
         return own
     if end == "any":

@@ -1,13 +1,14 @@
-"""Rows of a table, read and written by number: one table, or many side by side under `vmap`.
+"""Read and write table rows by number: one table, or many side by side under `vmap`.
 
-Row numbers past the end are padding: reading them gives the last row, writing them does nothing.
-Under `vmap` the tables are laid end to end and the numbers shifted. XLA's own batched gather and
-scatter do the same work with a two-part index per row, which costs several times as much on a CPU.
+Row numbers past the end are padding: reads return the last row, writes do nothing. Under `vmap` the tables
+are laid end to end and the numbers shifted. XLA's own batched gather and scatter use a two-part index per
+row, which costs several times as much on a CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -22,7 +23,7 @@ Table = Array
 
 
 def _end_to_end_under_vmap(write: Callable[[Table, Rows, Array], Table]) -> Callable:
-    """`write`, which under `vmap` is done once, to all tables laid end to end."""
+    """`write`, which `vmap` turns into one call on all tables laid end to end."""
     written = custom_vmap(write)
 
     @written.def_vmap
@@ -43,34 +44,26 @@ def get_rows(table: Table, rows: Rows) -> Array:
 @get_rows.def_vmap
 def _get_many(size: int, batched: list[bool], table: Table, rows: Rows) -> tuple[Array, bool]:
     table, rows = all_batched(size, batched, (table, rows))
-    # Padding reads its own table's last row: that of another may be NaN, and NaN · 0 is not 0.
+    # Padding reads the last row of its own table: another table may hold NaN, and NaN · 0 is not 0.
     flat, numbers = _end_to_end(table, jnp.minimum(rows, table.shape[1] - 1))
     return get_rows(flat, numbers).reshape(*rows.shape, *table.shape[2:]), True
 
 
 @_end_to_end_under_vmap
 def set_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with rows replaced; rows that are named twice must get the same values."""
+    """The table with rows replaced; repeated rows must get the same values."""
     return table.at[rows].set(values, mode="drop", wrap_negative_indices=False)
 
 
 @_end_to_end_under_vmap
 def add_rows(table: Table, rows: Rows, values: Array) -> Table:
-    """The table with values added to rows; rows that are named twice get both."""
+    """The table with values added to rows; repeated rows get all their values."""
     return table.at[rows].add(values, mode="drop", wrap_negative_indices=False)
 
 
-def set_in_turn(table: Table, rows: Rows, values: Array) -> Table:
-    """`set_rows`, one row after the other."""
-    return _in_turn(table, rows, values, lambda old, new: new)
+def _in_turn(merge: Callable[[Array, Array], Array], table: Table, rows: Rows, values: Array) -> Table:
+    """`set_rows` or `add_rows`, one row after the other."""
 
-
-def add_in_turn(table: Table, rows: Rows, values: Array) -> Table:
-    """`add_rows`, one row after the other."""
-    return _in_turn(table, rows, values, jnp.add)
-
-
-def _in_turn(table: Table, rows: Rows, values: Array, merge: Callable[[Array, Array], Array]) -> Table:
     def write(i: Array, table: Table) -> Table:
         row = jnp.minimum(rows[i], len(table) - 1)
         old, new = (jax.lax.dynamic_slice_in_dim(x, at, 1) for x, at in ((table, row), (values, i)))
@@ -81,18 +74,19 @@ def _in_turn(table: Table, rows: Rows, values: Array, merge: Callable[[Array, Ar
 
 
 class Writing(NamedTuple):
-    """How rows are replaced and added to."""
+    """How to replace rows and add to them."""
 
     set: Callable[[Table, Rows, Array], Table]
     add: Callable[[Table, Rows, Array], Table]
 
 
-#: By a scatter; or by a loop, which is what machine code does best and all that `in_one_kernel` has.
-AT_ONCE, IN_TURN = Writing(set_rows, add_rows), Writing(set_in_turn, add_in_turn)
+#: By a scatter; or by a loop, which is best in machine code and all that `in_one_kernel` supports.
+AT_ONCE = Writing(set_rows, add_rows)
+IN_TURN = Writing(partial(_in_turn, lambda old, new: new), partial(_in_turn, jnp.add))
 
 
 def all_batched(size: int, batched: Any, arguments: Any) -> Any:
-    """Arguments of a function under `custom_vmap`, every array in them with the new leading axis."""
+    """The arguments of a `custom_vmap` function, every array with the new leading axis."""
     return jax.tree.map(
         lambda x, has: x if has else jnp.broadcast_to(x, (size, *x.shape)), list(arguments), list(batched)
     )
@@ -106,7 +100,7 @@ def _end_to_end(tables: Array, rows: Int[Array, "size rows"]) -> tuple[Table, Ro
 
 
 def first_entries(rows: Int[Array, "steps rows"]) -> Int[Array, "steps rows"]:
-    """For every entry the first entry of its step with the same row, by comparing all with all."""
+    """For every entry the first entry of its step with the same row, by comparing all pairs."""
     entries = jnp.arange(rows.shape[1], dtype=rows.dtype)
     same = rows[:, :, None] == rows[:, None, :]
     return jnp.min(jnp.where(same, entries, rows.shape[1]), axis=2)
@@ -119,13 +113,12 @@ def sum_repeated(
     first: Rows | None = None,
     writing: Writing = AT_ONCE,
 ) -> tuple[Int[Array, "nodes"], Int[Array, "own"], Float[Array, "own ambient"]]:
-    """Add up `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
+    """Sum `values` over all entries of `rows` with the same row: (scratch space, rows, sums).
 
-    Each row comes once; what is left over has the number past the end of the table, where nothing
-    is written. With no more nodes than entries these are the nodes in order. Otherwise they are the
-    entries: `slots`, one number per node, points each row at one of its entries, and the values are
-    added up there. That needs no sort, no table-sized buffer and no reset. Where that entry is known
-    already, it is `first`, and `slots` are not needed.
+    Each row occurs once; unused places have a number past the end of the table, where nothing is written.
+    With no more nodes than entries, the result has a place per node, in order. Otherwise it has a place per
+    entry: `slots`, one number per node, points each row at one of its entries, which collects the sum. That
+    needs no sort, no table-sized buffer and no reset. If that entry is known already, pass it as `first`.
     """
     nodes = slots.shape[0]
     if nodes <= rows.shape[0]:
@@ -141,7 +134,7 @@ def sum_repeated(
 
 
 def get_state(state: Any, own: Int[Array, "own"]) -> Any:
-    """The optimiser state of the rows that `sum_repeated` found: tables are indexed, counters are shared."""
+    """The optimiser state of the rows from `sum_repeated`: tables are indexed, counters shared."""
 
     def get(x: Array) -> Array:
         some = x.ndim == 2 and own.shape[0] < len(x)
@@ -164,7 +157,7 @@ def put_rows(
     salt: Float[Array, "own"],
     writing: Writing = AT_ONCE,
 ) -> Table:
-    """The table with the rows that `sum_repeated` found replaced; for `salt` see `rounding.narrow`."""
+    """The table with the rows from `sum_repeated` replaced; for `salt` see `table_storage.narrow`."""
     values = narrow(values, table.dtype, salt[:, None])
     if own.shape[0] < table.shape[0]:
         return writing.set(table, own, values)

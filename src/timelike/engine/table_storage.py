@@ -1,12 +1,12 @@
-"""Tables in 16 bits, and arithmetic in 32: what is computed is rounded at random where it is put back.
+"""16-bit tables with 32-bit arithmetic: stochastic rounding on every write.
 
-Near x, numbers of b bits of mantissa lie |x|·2⁻ᵇ apart or less. A step is often far shorter than that, and
-rounded to the nearest number it would be lost, however often it is taken. Rounded up or down at random, up
-with a probability that is the share of the way, it is kept on average: E[rounded x] = x. Moments of an
-optimiser, which change by a thousandth of themselves in a step, need it as much as points.
+Near x, numbers with b mantissa bits are |x|·2⁻ᵇ apart or less. A step is often far shorter, and rounding to
+the nearest number would lose it every time. Stochastic rounding, up with a probability proportional to the
+distance, keeps it on average: E[rounded x] = x. The moments of an optimiser, which change by a thousandth per
+step, need it as much as the points.
 
-A bfloat16 is kept as the whole number with its bits: XLA on a CPU makes a table of float32 of one of bfloat16
-for every step that writes a row of it.
+A bfloat16 is stored as the integer with its bits: on a CPU, XLA converts a whole bfloat16 table to float32
+for every step that writes a row.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from timelike._util.checks import show
 from timelike.core.hashed_random import scramble
 from timelike.manifolds import Cylinder, Flat, Manifold
 
-#: How points may lie in memory: name → the type of numbers there, None for that of the arithmetic.
+#: Storage of points: name → dtype in memory; None: that of the arithmetic.
 STORAGES: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": jnp.float16}
-#: The same for moments: squares of small gradients need the exponents of float32, which bfloat16 has.
+#: Storage of moments: squares of small gradients need the exponent range of float32, which bfloat16 has.
 MOMENTS: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": jnp.uint16}
-#: Bits that are lost of a float32.
+#: Bits of a float32 that are lost.
 LOST = {jnp.dtype(jnp.uint16): 16, jnp.dtype(jnp.float16): 13}
 
 Numbers = Num[Array, "*shape"]
 
 
 def is_flat(manifold: Manifold) -> bool:
-    """Whether a manifold is flat, on a circle or not."""
+    """Whether a manifold is flat, possibly wrapped around a cylinder."""
     return isinstance(manifold.base if isinstance(manifold, Cylinder) else manifold, Flat)
 
 
 def storable(storage: str, manifold: Manifold) -> bool:
-    """Whether rounded points stay points of the manifold: if it is flat."""
+    """Whether rounded points stay on the manifold: only if it is flat."""
     return storage == "float32" or is_flat(manifold)
 
 
 def check_storage(storage: str, manifold: Manifold) -> None:
-    """Raise a `ValueError` where rounded points would not be points of the manifold."""
+    """Raise a `ValueError` if rounded points would leave the manifold."""
     if not storable(storage, manifold):
         raise ValueError(
-            f"Config: tables is {storage!r}, but rounded points leave {show(manifold)}; take float32, "
-            "or a flat space"
+            f"Config: tables is {storage!r}, but rounded points leave {show(manifold)}; use float32 or a "
+            "flat space"
         )
 
 
 def wide(kept: Numbers) -> Numbers:
-    """Numbers to compute with: 16 bits become 32, others stay."""
+    """Convert 16-bit numbers to 32 bits for arithmetic; others stay as they are."""
     if kept.dtype not in LOST:
         return kept
     if kept.dtype == jnp.uint16:
@@ -60,10 +60,10 @@ def wide(kept: Numbers) -> Numbers:
 
 
 def narrow(x: Float[Array, "*shape"], dtype: Any, salt: Float[Array, "*shape"] | None = None) -> Numbers:
-    """Numbers to keep, rounded at random if they are kept in 16 bits; no others change.
+    """Convert numbers for storage: stochastic rounding to 16 bits; other types stay as they are.
 
-    The dice are a hash of the number and of `salt`, numbers of the same or a broadcast shape that differ from
-    step to step: without them, what a moment decays to were always rounded the same way.
+    The random bits are a hash of the number and of `salt`, numbers of a broadcastable shape that differ from
+    step to step: without them, a decaying moment would always be rounded the same way.
     """
     if dtype is None or jnp.dtype(dtype) not in LOST:
         return x

@@ -1,4 +1,4 @@
-"""Runs: one, many side by side, streamed, shared between workers; with checkpoints and a model of their cost.
+"""Training runs: one, many side by side, streamed or shared between workers; checkpoints and a cost model.
 
 May import: _util, core, graphs, evaluation, io, engine, embedding.
 """

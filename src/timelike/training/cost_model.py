@@ -1,7 +1,7 @@
-"""Memory, time and network of a run, before it is started: a model of what the engine keeps and sends.
+"""Estimate memory, time and network traffic of a run before it starts.
 
 Bytes follow from the shapes of tables, edges and buckets. Examples per second were measured (`rates.json`,
-by `python -m benchmarks.rates`). An example is a pair that is scored and whose two rows move.
+written by `python -m benchmarks.rates`). An example is a pair that is scored and whose two rows move.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from timelike._util.checks import one_of, positive_number, whole_number
 from timelike._util.hardware import memory
 from timelike.engine.negatives import PAIRS_PER_BLOCK
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES
-from timelike.training.exchange_buckets import usual, with_room
 
-#: Bytes of a number that is computed with, and of that of a node or an edge.
+#: Bytes of a number in arithmetic, and of a node or edge number.
 WORD = 4
-#: Bytes of a coordinate where it is kept: see `timelike.engine.table_storage`.
+#: Bytes of a stored coordinate: see `timelike.engine.table_storage`.
 KEPT = {"float32": 4, "bfloat16": 2, "float16": 2}
-#: Tables like that of the points that each optimiser keeps.
+#: Tables of the size of the points that each optimiser keeps.
 MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
-#: Tables of all nodes in a step that moves every node: sums of derivatives, and directions.
+#: Tables of all nodes in a step that moves every node: summed derivatives, and directions.
 DENSE = {"dense-adam": 2}
-#: How often the rows of a step are in memory, besides their moments.
+#: Copies of the rows of a step in memory, besides their moments.
 COPIES = 8
-#: Nobody plans for more of anything than this.
+#: Upper limit of every size.
 LARGEST = 10**15
-#: The most processes that are tried.
+#: Largest number of processes to try.
 MOST_PROCESSES = 1 << 16
-#: GiB of each process, where it is not said.
+#: Default memory of each process, in GiB.
 MEMORY = {"cpu": 16.0, "h200": 139.0}
+#: Standard deviations of a random number of requests for which a bucket of the usual size has room.
+DEVIATIONS = 6
 
 
 @dataclasses.dataclass(frozen=True)
-class Work:
-    """What is to be trained: `ambient` numbers for a point, `negatives` to an edge, in a `flat` space."""
+class Workload:
+    """What to train: `ambient` numbers per point, `negatives` per edge, in a `flat` space or another."""
 
     nodes: int
     edges: int
@@ -61,105 +62,102 @@ class Work:
 
     @property
     def pairs(self) -> int:
-        """Examples of an edge."""
+        """Examples per edge."""
         return 1 + self.negatives
 
     @property
     def examples(self) -> int:
-        """Of the whole run."""
+        """Examples of the whole run."""
         return self.edges * self.pairs * self.epochs
 
     @property
     def steps(self) -> int:
-        """Of the whole run."""
+        """Steps of the whole run."""
         return self.epochs * math.ceil(self.edges / self.batch_size)
 
     def bytes_per_node(self, processes: int = 1) -> int:
-        """Points and optimiser state; what `train` keeps in case an epoch fails; the best epoch so far."""
+        """Points and optimiser state, their copy in case an epoch fails, and the best epoch so far."""
         tables = 1 + MOMENTS[self.optimizer]
         tables = 2 * tables + 1 if processes == 1 else tables + self.validated
         step = WORD * DENSE.get(self.optimizer, 0) * self.ambient
         return KEPT[self.tables] * tables * self.ambient + step + 2 * WORD  # a slot and the start of a row
 
     def bytes_per_edge(self, processes: int = 1) -> int:
-        """Source and target as they were read, and again on the device; there only targets if spread."""
+        """Source and target as read, and again on the device; only targets there with several processes."""
         return WORD * (2 + (2 if processes == 1 else 1))
 
     def bytes_per_step(self) -> int:
-        """Rows of a step, their derivatives, sums, directions, and moments before and after."""
+        """The rows of a step, their derivatives, sums, directions, and moments before and after."""
         copies = COPIES + 2 * MOMENTS[self.optimizer]
         return copies * WORD * 2 * self.pairs * self.batch_size * self.ambient
 
     def memory(self, processes: int = 1) -> int:
-        """Bytes of a process, without the runtime and the compiler."""
+        """Bytes per process, without the runtime and the compiler."""
         rows, edges = math.ceil(self.nodes / processes), math.ceil(self.edges / processes)
         tables = rows * self.bytes_per_node(processes) + edges * self.bytes_per_edge(processes)
         return tables + self.bytes_per_step() // processes
 
     def sent(self, processes: int) -> int:
-        """Bytes that a process sends in a step: rows, derivatives back, and what is asked in drawing."""
+        """Bytes that a process sends per step: rows, their derivatives, and requests of the sampler."""
         if processes == 1:
             return 0
-        mine = math.ceil(self.batch_size / processes)
-        rows = self.nodes * -math.expm1(-2 * self.pairs * mine / self.nodes)  # without those that repeat
+        own = math.ceil(self.batch_size / processes)
+        rows = self.nodes * -math.expm1(-2 * self.pairs * own / self.nodes)  # without repeats
         steps = max(1, PAIRS_PER_BLOCK // (self.batch_size * self.pairs))
-        deviations = math.sqrt(2 * math.log(processes**2 * steps))  # of the largest bucket of a block
+        deviations = math.sqrt(2 * math.log(processes**2 * steps))  # of the fullest bucket of a block
         mean = rows / processes
-        row = with_room(math.ceil(mean + deviations * math.sqrt(mean)))
+        row = rounded_bucket(math.ceil(mean + deviations * math.sqrt(mean)))
         row *= WORD + (KEPT[self.tables] + WORD) * self.ambient
-        edge = usual(steps * mine, processes) * 3 * WORD
-        negative = usual(self.negatives * steps * mine, processes) * (2 * WORD + 1)
+        edge = bucket_size(steps * own, processes) * 3 * WORD
+        negative = bucket_size(self.negatives * steps * own, processes) * (2 * WORD + 1)
         return (processes - 1) * (row + (edge + negative) // steps)
 
 
-@dataclasses.dataclass(frozen=True)
-class Device:
-    """What a process runs on: where its speed was measured, and examples per second by dimensions."""
+def examples_per_second(device: str, optimizer: str, ambient: int, alone: bool = False) -> float:
+    """The speed of a device of `rates.json`; one that trains `alone` may have kernels of its own.
 
-    name: str
-    machine: str
-    measured: tuple[tuple[float, float], ...]
+    The time per example is linear in `ambient`, through two measurements or through one and 0. Optimisers
+    without measurements count as Adam.
+    """
+    rates = devices()[device].get("alone" if alone else "rates", devices()[device]["rates"])
+    (low, first), *more = rates.get(optimizer, rates["adam"])
+    if not more:
+        return first * min(1.0, low / ambient)
+    high, last = more[-1]
+    slope = (1 / last - 1 / first) / (high - low)
+    return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
 
-    @classmethod
-    def of(cls, name: str, optimizer: str, alone: bool = False) -> Device:
-        """A device of `rates.json`, one that is `alone` and has kernels of our own or not.
 
-        Optimisers that were not measured count as Adam.
-        """
-        known = devices()
-        one_of("device", name, known)
-        rates = known[name].get("alone" if alone else "rates", known[name]["rates"])
-        found = rates.get(optimizer, rates["adam"])
-        return cls(name, known[name]["machine"], tuple((dim, rate) for dim, rate in found))
+def bucket_size(requests: int, owners: int) -> int:
+    """A bucket size that random requests hardly ever exceed: mean plus six standard deviations."""
+    mean = requests / owners
+    return min(requests, math.ceil(mean + DEVIATIONS * math.sqrt(mean)))
 
-    def rate(self, ambient: int) -> float:
-        """Examples per second: the time of one is a line through two measurements, or through one and 0."""
-        (low, first), *more = self.measured
-        if not more:
-            return first * min(1.0, low / ambient)
-        high, last = more[-1]
-        slope = (1 / last - 1 / first) / (high - low)
-        return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
+
+def rounded_bucket(needed: int) -> int:
+    """`needed`, rounded up in steps of an eighth: a new bucket size means a new compilation."""
+    quantum = max(1, 2 ** (needed.bit_length() - 4))
+    return quantum * -(-needed // quantum)
 
 
 @functools.cache
 def devices() -> dict[str, Any]:
-    """What was measured, by device."""
+    """The measurements, by device."""
     return json.loads(Path(__file__).with_name("rates.json").read_text(encoding="utf-8"))
 
 
-def plan(
-    work: Work,
+def estimate_cost(
+    work: Workload,
     processes: int | None = None,
     *,
     device: str = "cpu",
     memory: float | None = None,
     network: float = 10.0,
 ) -> dict[str, Any]:
-    """Memory, time and network of a run as plain values.
+    """Memory, time and network traffic of a run, as plain values.
 
-    `processes`: None for as few as have enough memory, of `memory` GiB each (None: of such a device);
-    `network` is in Gbit/s each.
+    `processes`: default: the fewest that have enough memory, at `memory` GiB each (default: that of the
+    device); `network`: Gbit/s of each process.
     """
     memory = MEMORY.get(device, 16.0) if memory is None else memory
     for name, value in (("memory", memory), ("network", network)):
@@ -169,15 +167,16 @@ def plan(
         processes = next((n for n in fits if work.memory(n) <= memory * 2**30), None)
         if processes is None:
             raise ValueError(
-                f"memory is {memory:g} GiB; no number of processes up to {MOST_PROCESSES:,} is enough"
+                f"memory is {memory:g} GiB, too little for up to {MOST_PROCESSES:,} processes; allow more"
             )
     if whole_number("processes", processes, 1, LARGEST) > 1 and work.optimizer in DENSE:
         raise ValueError(
-            f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes take "adam"'
+            f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes need "adam"'
         )
     by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
-    where = Device.of(device, work.optimizer, alone=by_kernels)
-    compute = work.examples / where.rate(work.ambient) / processes
+    one_of("device", device, devices())
+    rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
+    compute = work.examples / rate / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)
     most = {"nodes": MOST_NODES, "edges": MOST_EDGES}
@@ -187,8 +186,8 @@ def plan(
         "bytes_per_node": work.bytes_per_node(processes),
         "bytes_per_edge": work.bytes_per_edge(processes),
         "gib_per_process": work.memory(processes) / 2**30,
-        "device": where.machine,
-        "examples_per_second": where.rate(work.ambient),
+        "device": devices()[device]["machine"],
+        "examples_per_second": rate,
         "steps": work.steps,
         "bytes_sent_per_step": sent,
         "compute_seconds": compute,
@@ -198,9 +197,9 @@ def plan(
     }
 
 
-def work_of(graph: Any, model: Any, config: Any) -> Work:
-    """What `train` would have to do."""
-    return Work(
+def workload_of(graph: Any, model: Any, config: Any) -> Workload:
+    """The workload of `train`."""
+    return Workload(
         nodes=graph.num_nodes,
         edges=max(graph.num_edges, 1),
         ambient=model.manifold.ambient_dim,
@@ -212,16 +211,16 @@ def work_of(graph: Any, model: Any, config: Any) -> Work:
 
 
 def check_memory(graph: Any, model: Any, config: Any) -> None:
-    """Raise a `ValueError` if one process of this machine cannot hold what `train` keeps of every node.
+    """Raise a `ValueError` if the memory of this machine cannot hold what `train` keeps per node.
 
-    Only where that lies in the machine's own memory; a GPU says by itself what it has no room for.
+    Checked on a CPU only; a GPU reports by itself that it is out of memory.
     """
     import jax
 
-    work, room = work_of(graph, model, config), memory()
+    work, room = workload_of(graph, model, config), memory()
     if jax.default_backend() == "cpu" and room is not None and work.nodes * work.bytes_per_node() > room:
         raise ValueError(
-            f"dim is {model.manifold.dim:,}: to train {work.nodes:,} nodes takes about "
-            f"{work.memory() / 2**30:,.0f} GiB, and there are {room / 2**30:,.0f}; fewer dimensions take "
-            "less (`timelike plan` says how much)"
+            f"dim is {model.manifold.dim:,}: training {work.nodes:,} nodes needs about "
+            f"{work.memory() / 2**30:,.0f} GiB, and there are {room / 2**30:,.0f}; use fewer dimensions "
+            "(`timelike plan` estimates the memory)"
         )

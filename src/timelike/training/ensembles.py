@@ -1,4 +1,4 @@
-"""Several runs as one model: the mean of their log-odds, and how far they differ."""
+"""Ensembles: several runs as one model, with the mean of their log-odds."""
 
 from __future__ import annotations
 
@@ -19,26 +19,32 @@ from timelike.training.sweeps import sweep
 
 
 def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
-    """One embedding whose log-odds are the mean of those of several, in one space and of the same nodes.
+    """An embedding whose log-odds are the mean over several embeddings of the same nodes in the same space.
 
-    They may be the runs of `sweep(…, seeds=5, keep_all=True)`, alike but for their seeds, or have learned by
-    different likelihoods, which err less alike. Model, history, score and names are those of the first;
-    `info["members"]` lists seed, best epoch and validation AP of each. All are read by that model, so where
-    theirs differ, let `rescored` find a score that suits them all. Calibrate afterwards: the mean is less
-    sure of itself than its members.
+    The members may be the runs of `sweep(…, seeds=5, keep_all=True)`, which differ by their seeds, or have
+    different likelihoods, whose errors are less correlated. Model, history, score and names are those of the
+    first member, and its model scores all members: if their models differ, let `rescored` find a score that
+    suits all. `info["members"]` lists seed, best epoch and validation AP of each. Calibrate afterwards: the
+    mean is less confident than its members.
     """
-    instance("embeddings", embeddings, Sequence, "a list of what train(…) or sweep(…, keep_all=True) made")
+    instance(
+        "embeddings", embeddings, Sequence, "a list of embeddings from train(…) or sweep(…, keep_all=True)"
+    )
     for i, one in enumerate(embeddings):
-        instance(f"embeddings[{i}]", one, Embedding, "train(…), or of the runs of sweep(…, keep_all=True)")
+        instance(
+            f"embeddings[{i}]", one, Embedding, "train(…), or one of the runs of sweep(…, keep_all=True)"
+        )
         first = embeddings[0]
         if one.others is not None:
-            raise ValueError(f"embeddings[{i}] has {one.members} members; those of an ensemble have one")
+            raise ValueError(
+                f"embeddings[{i}] is an ensemble of {one.members}; members must be single embeddings"
+            )
         same = one.points.shape == first.points.shape and one.names == first.names
         if not same or repr((one.model.manifold, one.score)) != repr((first.model.manifold, first.score)):
             what = "another space or score" if same else "other nodes"
-            raise ValueError(f"embeddings[{i}] has {what} than the first; those of an ensemble agree")
+            raise ValueError(f"embeddings[{i}] has {what} than embeddings[0]; all members must have the same")
     if len(embeddings) < 2:
-        raise ValueError(f"embeddings has {len(embeddings)}; an ensemble needs two or more")
+        raise ValueError(f"embeddings has length {len(embeddings)}; an ensemble needs two or more")
     about = [
         {
             "seed": one.info.get("config", {}).get("seed"),
@@ -64,16 +70,13 @@ def train_members(
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
 ) -> list[Embedding]:
-    """Runs that differ by their seeds, in one program; without those that diverged.
+    """Train members that differ by their seeds, in one program, and drop those that diverge.
 
-    Members share their model, so its numbers are not learned any more.
+    Members share one model, so `config.learn` is ignored.
     """
     fixed = dataclasses.replace(config, learn=())
-    found = sweep(
+    result = sweep(
         graph, model, fixed, seeds=seeds, valid=valid, keep_all=True, checkpoint=checkpoint, progress=progress
     )
-    rows = zip(found.rows, found.runs, strict=True)
+    rows = zip(result.rows, result.runs, strict=True)
     return [run for row, run in rows if not row["status"].startswith("diverged")]
-
-
-__all__ = ["ensemble", "train_members"]

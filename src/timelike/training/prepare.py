@@ -1,4 +1,4 @@
-"""What a run is given, checked and brought to the device; and how a checkpoint knows it again."""
+"""Check the inputs of a run, copy them to the device, and identify them for checkpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
 from timelike.engine.config import Config
 from timelike.engine.epoch import Data
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges
 from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.engine.table_storage import check_storage
@@ -26,14 +26,14 @@ from timelike.graphs.digraph import DiGraph, checked_nodes, checked_pairs
 from timelike.io.edge_shards import AnyGraph, EdgeShards
 from timelike.training.cost_model import check_memory
 
-#: On a GPU, steps on so many rows of the table are worth kernels of our own.
+#: On a GPU, steps on at least this number of rows use the kernels of `gpu_step`.
 LONG_STEP = 1 << 15
 
-#: On a CPU, steps on at most so many rows are worth one kernel for all of them: longer ones use several cores
-#: where each operation has its own, and a table of more nodes takes too long to hand over.
+#: On a CPU, steps on at most FEW_ROWS rows of a table of at most FEW_NODES nodes run in one kernel: longer
+#: steps use several cores with a kernel per operation, and a larger table takes too long to hand over.
 FEW_ROWS, FEW_NODES = 1 << 12, 1 << 14
 
-#: As many epochs as no run has.
+#: More epochs than any run has.
 NEVER = 2**31 - 1
 
 
@@ -45,10 +45,10 @@ def prepare(
     test: LabelledPairs | None,
     listed: np.ndarray | None,
     alone: bool = False,
-) -> tuple[Plan, Data]:
-    """Check what is to be learned, fix what is compiled, and copy the rest to the device.
+) -> tuple[EpochPlan, Data]:
+    """Check the inputs, make the epoch plan, and copy the data to the device.
 
-    `alone` says that the run is one, not many side by side; only such a run may stream its edges.
+    `alone`: a single run, not many side by side; only a single run may stream its edges.
     """
     if not (alone and isinstance(graph, EdgeShards)):
         instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
@@ -57,52 +57,56 @@ def prepare(
     _check_learned(model, config)
     check_storage(config.tables, model.manifold)
     if graph.num_edges == 0:
-        raise ValueError(f"{graph} has no edges to learn from")
+        raise ValueError(f"graph is {graph}; it has no edges to learn from")
     check_memory(graph, model, config)
     valid, test = (_checked(name, pairs, graph) for name, pairs in (("valid", valid), ("test", test)))
-    plan = config.plan(valid is not None, test is not None)
+    plan = config.epoch_plan(valid is not None, test is not None)
     plan = _faster(plan, model, graph, alone)
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     _check_negatives(plan, graph, listed)
     if isinstance(graph, EdgeShards):
         return plan, Data(None, valid, test)
-    table: Any = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
+    table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
     if plan.fused:
-        table = FilteredEdges.of(table, graph, plan.rows(graph.num_edges))
+        return plan, Data(FilteredEdges.of(table, graph, plan.rows(graph.num_edges)), valid, test)
     return plan, Data(table, valid, test)
 
 
 def _check_learned(model: Model, config: Config) -> None:
-    """A name to learn must be that of a number of the model; of several, they begin as one."""
+    """Names to learn must be numbers of the model; numbers that share a name must start equal."""
     numbers = numbers_of(model)
     for name in config.learn:
         if name not in numbers:
-            raise ValueError(f"Config: learn has {name!r}; the model has {', '.join(numbers)}")
+            raise ValueError(f"Config: learn has {name!r}; the numbers of the model are {', '.join(numbers)}")
         if repr(with_numbers(model, {name: numbers[name]})) != repr(model):
             raise ValueError(
-                f"Config: learn has {name!r}, a name of several numbers of the model, not all "
-                f"{numbers[name]}; make them equal to learn one for all, or name them apart"
+                f"Config: learn has {name!r}, which names several numbers of the model, not all "
+                f"{numbers[name]}; make them equal to learn one for all, or give them different names"
             )
 
 
-def _check_negatives(plan: Plan, graph: AnyGraph, listed: np.ndarray | None) -> None:
-    """Without non-edges to tell them from, every pair becomes a likely edge: an error, or a warning."""
+def _check_negatives(plan: EpochPlan, graph: AnyGraph, listed: np.ndarray | None) -> None:
+    """Raise an error or warn if there are no negatives: every pair would become a likely edge."""
     if not plan.negatives.total:
-        raise ValueError("Negatives: none is drawn, so every pair would become a likely edge; set uniform=4")
+        raise ValueError(
+            "Negatives: all counts are 0, so every pair would become a likely edge; set uniform=4"
+        )
     if plan.negatives.listed and (listed is None or not len(listed)):
         raise ValueError(
-            "Negatives: listed is set but there are no listed pairs to draw from; pass listed=pairs"
+            f"Negatives: listed is {plan.negatives.listed}, but there are no listed pairs; pass listed=pairs"
         )
     if listed is not None and not plan.negatives.listed:
-        raise ValueError("listed pairs are given, but Negatives draws none; set Negatives(listed=…)")
+        raise ValueError(f"listed has {len(listed)} pairs, but Negatives draws none; set Negatives(listed=…)")
     if listed is not None and share_taken(graph, listed) == 1:
-        raise ValueError("listed: every pair is a training edge or a self-pair; there is nothing to draw")
+        raise ValueError(f"listed: all {len(listed)} pairs are training edges or self-pairs; list non-edges")
     if graph.num_edges >= graph.num_nodes * (graph.num_nodes - 1):
-        warnings.warn(f"{graph} has all edges there can be: no non-edges are learned", stacklevel=4)
+        warnings.warn(
+            f"{graph} has all possible edges, so there are no negatives to learn from", stacklevel=4
+        )
 
 
-def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
-    """The plan, with steps by kernels of our own on a GPU or in one kernel on a CPU, where that is faster."""
+def _faster(plan: EpochPlan, model: Model, graph: AnyGraph, alone: bool) -> EpochPlan:
+    """The plan with fused GPU kernels, or with one kernel on a CPU, where that is faster."""
     rows = plan.rows(graph.num_edges)
     if jax.default_backend() == "cpu":
         few = rows <= FEW_ROWS and graph.num_nodes <= FEW_NODES
@@ -111,20 +115,20 @@ def _faster(plan: Plan, model: Model, graph: AnyGraph, alone: bool) -> Plan:
         return plan
     try:
         from timelike.engine.gpu_step import fits
-    except ImportError:  # a JAX that compiles kernels by other means than Triton
+    except ImportError:  # this version of JAX compiles kernels without Triton
         return plan
     return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
 
 
 def _is_ours(struct: Any) -> bool:
-    """Whether derivatives are known to need no scatter, which one kernel may not have; a user's own may."""
+    """Whether all parts are ours: a user's own may need a scatter, which one kernel cannot contain."""
     if not type(struct).__module__.startswith("timelike."):
         return False
     return all(_is_ours(getattr(struct, f.name)) for f in dataclasses.fields(struct) if "kind" in f.metadata)
 
 
 def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> LabelledPairs | None:
-    """The pairs themselves, or None if there are none."""
+    """The pairs after checks, or None if there are none."""
     if pairs is None:
         return None
     hint = f"the part `{name}` of a Split, or LabelledPairs.build(positives, negatives)"
@@ -133,7 +137,9 @@ def _checked(name: str, pairs: LabelledPairs | None, graph: AnyGraph) -> Labelle
     if labels.size == 0:
         return None
     if labels.all() or not labels.any():
-        raise ValueError(f"{name} must hold at least one positive and one negative pair, or none at all")
+        raise ValueError(
+            f"{name} has {labels.sum()} positive and {(~labels).sum()} negative pairs; it needs both, or none"
+        )
     for end in (pairs.sources, pairs.targets):
         checked_nodes(np.asarray(end), graph.num_nodes, name)
     return pairs
@@ -150,12 +156,12 @@ def checked_start(start: np.ndarray, model: Model, shape: tuple[int, ...]) -> np
 
 
 def make_numbers(model: Model, config: Config) -> Numbers:
-    """Settings as arrays: another value is not another compilation."""
+    """The settings as arrays on the device, so that new values need no new compilation."""
     return jax.device_put(plain_numbers(model, config))
 
 
 def plain_numbers(model: Model, config: Config) -> Numbers:
-    """The same, not on the device yet."""
+    """The same in NumPy."""
     f: Any = partial(np.asarray, dtype=jnp.result_type(float))
     i: Any = partial(np.asarray, dtype=np.int32)
     return Numbers(
@@ -176,11 +182,11 @@ def settings_of(
     graph: AnyGraph,
     model: Model,
     config: Config,
-    plan: Plan,
+    plan: EpochPlan,
     data: Data,
     listed: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """What must be the same for a checkpoint to be continued; `listed` where they are not in the data."""
+    """What must be the same to resume a checkpoint; pass `listed` if the edges are streamed."""
     table = data.table
     pairs = () if listed is None else tuple(np.asarray(listed, np.int32).T)
     if table is not None:
@@ -198,13 +204,13 @@ def settings_of(
 
 
 def edges_of(graph: DiGraph) -> list[np.ndarray]:
-    """Sources, targets and, if there are any, weights."""
+    """Sources, targets and, in a weighted graph, weights."""
     return [x for x in (graph.sources, graph.targets, graph.weights) if x is not None]
 
 
 def digest(*arrays: Any) -> str:
-    """Whether arrays are the same, in a few letters."""
-    found = hashlib.sha256()
+    """A short hash of arrays."""
+    sha = hashlib.sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()[:16]
+        sha.update(np.ascontiguousarray(array).tobytes())
+    return sha.hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""A sweep that several workers share, on any machines: Optuna keeps its trials in a file or a database.
+"""A sweep that several workers share, on any machines; Optuna keeps its trials in a file or a database.
 
-A trial is one combination of the grid, with all its seeds. A worker takes a waiting trial; the storage gives
-it to one worker only. While that works, a counter of the trial goes on. Where it stands still for too long,
-the worker is gone, and another puts its trial back among the waiting ones.
+A trial trains one grid point with all its seeds. The storage numbers trials in order, so the i-th new trial
+of any worker is grid point i. While a worker trains, it increments the `beat` of its trial. If the beat
+stops, another worker fails the trial and queues its grid point again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -26,19 +26,19 @@ from timelike.graphs.digraph import DiGraph
 from timelike.training.prepare import prepare, settings_of
 from timelike.training.sweeps import Sweep, sweep
 
-#: Seconds between two counts of a worker, and of silence after which it is gone.
-COUNTS, SILENCE = 5.0, 60.0
+#: Seconds between two beats of a worker, and without a beat until its trial is queued again.
+BEAT, SILENCE = 5.0, 60.0
 
-#: How often a database is opened while others make its tables, and seconds in between.
+#: Attempts to open a database while other workers create its tables, and seconds between them.
 TRIES, PAUSE = 10, 0.5
 
 Rows = list[dict[str, Any]]
 
 
 class SharedSweep:
-    """The trials of one sweep in a storage: a file on a folder that all workers see, or a database.
+    """One sweep in a storage that all workers see: a file, or the URL of a database.
 
-    `about` says what is swept: workers with other settings have trials of their own.
+    `about` identifies the sweep: workers with other settings do not share its trials.
     """
 
     def __init__(
@@ -54,141 +54,95 @@ class SharedSweep:
             raise ImportError('storage needs Optuna: pip install "timelike[scale]"') from None
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.grid, self.silence = [dict(point) for point in grid], silence
-        self._optuna, self._state = optuna, optuna.trial.TrialState
-        self._storage = _storage(optuna, storage)
-        told = json.dumps([self.grid, about], sort_keys=True, default=str)
-        self.name = f"timelike-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-        self._seen: dict[int, tuple[Any, float]] = {}
-        self._study = self._open()
+        self._state, self._finished = optuna.trial.TrialState, optuna.exceptions.UpdateFinishedTrialError
+        identity = json.dumps([self.grid, about], sort_keys=True, default=str)
+        name = f"timelike-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+        self._study = optuna.create_study(
+            storage=_open(optuna, storage), study_name=name, direction="maximize", load_if_exists=True
+        )
+        self._first_seen: dict[tuple[int, int | None], float] = {}
 
     def work(self, train: Callable[[dict[str, float]], Rows]) -> Rows:
-        """Take trials until none is left, here or elsewhere; the rows of all, in the order of the grid."""
-        while len(self._done()) < len(self.grid):
-            number = self._take()
-            if number is None:
-                self._put_back_silent()
+        """Train grid points until all are done, here or elsewhere; return all rows in the grid's order."""
+        while True:
+            trials = self._trials()
+            done = {point: x for point, x in trials.items() if x.state == self._state.COMPLETE}
+            if len(done) == len(self.grid):
+                return [row for point in sorted(done) for row in done[point].user_attrs["rows"]]
+            if len(trials) < len(self.grid) or any(x.state == self._state.WAITING for x in trials.values()):
+                self._train_next(train)
+            else:
+                self._requeue_silent(trials)
                 time.sleep(min(1.0, self.silence / 10))
-                continue
-            point = self._trial(number).user_attrs["point"]
-            with self._counting(number):
-                rows = train(self.grid[point])
-                score = median(row["valid_ap"] for row in rows)
-                self._set(number, "rows", rows)
-                score = score if score == score else -1.0  # NaN: nothing to validate on
-                self._storage.set_trial_state_values(self._id(number), self._state.COMPLETE, [score])
-        return [row for _, rows in sorted(self._done().items()) for row in rows]
 
-    def _open(self) -> Any:
-        """The study of this sweep; whoever makes it puts in the trials, and the others wait for that."""
-        optuna = self._optuna
-        try:
-            study = optuna.create_study(storage=self._storage, study_name=self.name, direction="maximize")
-        except optuna.exceptions.DuplicatedStudyError:
-            study = optuna.load_study(storage=self._storage, study_name=self.name)
-            end = time.monotonic() + self.silence
-            while "points" not in study.user_attrs:
-                if time.monotonic() > end:
-                    raise ValueError(
-                        f"storage has a sweep that was not begun in full ({self.name}); delete it there"
-                    ) from None
-                time.sleep(0.1)
-            return study
-        for number, point in enumerate(self.grid):
-            study.enqueue_trial(point, user_attrs={"point": number})
-        study.set_user_attr("points", len(self.grid))
-        return study
+    def _trials(self) -> dict[int, Any]:
+        """The latest trial of each grid point that has one; a queued trial names its point."""
+        new, latest = itertools.count(), {}
+        for trial in self._study.get_trials(deepcopy=False):
+            named = trial.user_attrs.get("point")
+            latest[next(new) if named is None else named] = trial
+        return {point: trial for point, trial in latest.items() if point < len(self.grid)}
 
-    def _done(self) -> dict[int, Rows]:
-        """Finished rows by point."""
-        trials = self._study.get_trials(deepcopy=False, states=(self._state.COMPLETE,))
-        return {trial.user_attrs["point"]: trial.user_attrs["rows"] for trial in trials}
-
-    def _take(self) -> int | None:
-        """The number of a waiting trial that is this worker's from now on."""
-        for trial in self._study.get_trials(deepcopy=False, states=(self._state.WAITING,)):
-            with contextlib.suppress(self._optuna.exceptions.UpdateFinishedTrialError):
-                if self._storage.set_trial_state_values(self._id(trial.number), self._state.RUNNING):
-                    return int(trial.number)
-        return None
-
-    def _put_back_silent(self) -> None:
-        """Trials whose counter has stood still, as seen from here, wait again."""
-        now = time.monotonic()
-        for trial in self._study.get_trials(deepcopy=False, states=(self._state.RUNNING,)):
-            count = trial.user_attrs.get("count")
-            before, since = self._seen.setdefault(trial.number, (count, now))
-            if count != before:
-                self._seen[trial.number] = (count, now)
-            elif now - since >= self.silence:
-                self._put_back(trial)
-
-    def _put_back(self, trial: Any) -> None:
-        """Fail a trial and queue another for its point; of several workers that try, one does."""
-        try:
-            self._storage.set_trial_state_values(self._id(trial.number), self._state.FAIL)
-        except self._optuna.exceptions.UpdateFinishedTrialError:
+    def _train_next(self, train: Callable[[dict[str, float]], Rows]) -> None:
+        """Take a trial, which the storage gives to one worker only, and train its grid point."""
+        trial = self._study.ask()
+        point = next((p for p, latest in self._trials().items() if latest.number == trial.number), None)
+        if point is None:  # another worker took the last grid point first
+            self._study.tell(trial, state=self._state.FAIL)
             return
-        point = trial.user_attrs["point"]
-        self._study.enqueue_trial(self.grid[point], user_attrs={"point": point, "again": trial.number})
-
-    @contextlib.contextmanager
-    def _counting(self, number: int) -> Iterator[None]:
-        """Let the counter of a trial go on; a trial that raises waits again at once."""
         done = threading.Event()
-
-        def count() -> None:
-            value = 0
-            while not done.wait(min(COUNTS, self.silence / 4)):
-                value += 1
-                with contextlib.suppress(self._optuna.exceptions.UpdateFinishedTrialError):
-                    self._set(number, "count", value)
-
-        thread = threading.Thread(target=count, daemon=True)
+        thread = threading.Thread(target=self._beat, args=(trial, done), daemon=True)
         thread.start()
         try:
-            yield
+            rows = train(self.grid[point])
         except BaseException:
-            self._put_back(self._trial(number))
+            self._requeue(point, trial.number)
             raise
         finally:
             done.set()
             thread.join()
+        score = median(row["valid_ap"] for row in rows)
+        with contextlib.suppress(self._finished):  # another worker has requeued the trial
+            trial.set_user_attr("rows", rows)
+            self._study.tell(trial, score if score == score else -1.0)  # NaN: no validation pairs
 
-    def _trial(self, number: int) -> Any:
-        return self._storage.get_trial(self._id(number))
+    def _beat(self, trial: Any, done: threading.Event) -> None:
+        for count in itertools.count():
+            if done.wait(min(BEAT, self.silence / 4)):
+                return
+            with contextlib.suppress(self._finished):
+                trial.set_user_attr("beat", count)
 
-    def _id(self, number: int) -> int:
-        study = self._storage.get_study_id_from_name(self.name)
-        return int(self._storage.get_trial_id_from_study_id_trial_number(study, number))
+    def _requeue_silent(self, trials: Mapping[int, Any]) -> None:
+        """Requeue running trials whose beat has not changed for `silence` seconds on this worker's clock."""
+        now = time.monotonic()
+        for point, trial in trials.items():
+            since = self._first_seen.setdefault((trial.number, trial.user_attrs.get("beat")), now)
+            if trial.state == self._state.RUNNING and now - since >= self.silence:
+                self._requeue(point, trial.number)
 
-    def _set(self, number: int, key: str, value: Any) -> None:
-        self._storage.set_trial_user_attr(self._id(number), key, value)
+    def _requeue(self, point: int, number: int) -> None:
+        """Fail a trial and queue its grid point again, unless another worker does."""
+        with contextlib.suppress(self._finished, ValueError):  # it was finished, during this call or before
+            self._study.tell(number, state=self._state.FAIL)
+            self._study.enqueue_trial({}, user_attrs={"point": point})
 
 
-def _storage(optuna: Any, where: str) -> Any:
-    """A database by its address, or a file."""
-    if "://" in where:
-        try:
-            return _database(optuna, where)
-        except Exception as error:
+def _open(optuna: Any, where: str, tries: int = TRIES) -> Any:
+    """The storage at a database URL, or in a file."""
+    if "://" not in where:
+        if not Path(where).absolute().parent.is_dir():
+            raise FileNotFoundError(f"storage is {where!r}; there is no folder {Path(where).parent}")
+        return optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(where))
+    try:
+        return optuna.storages.RDBStorage(where)
+    except Exception as error:
+        # These two classes of SQLAlchemy may mean that another worker is creating the tables.
+        if tries == 1 or type(error).__name__ not in ("IntegrityError", "ProgrammingError"):
             first = str(error).splitlines()[0]
             raise ValueError(f"storage is {where!r}; it cannot be opened: {first}") from None
-    if not Path(where).absolute().parent.is_dir():
-        raise FileNotFoundError(f"storage is {where!r}; there is no folder {Path(where).parent}")
-    backend = optuna.storages.journal.JournalFileBackend(where)
-    return optuna.storages.JournalStorage(backend)
-
-
-def _database(optuna: Any, where: str) -> Any:
-    """A database with the tables that are needed; if others are just making them, it is tried again."""
-    from sqlalchemy.exc import IntegrityError, ProgrammingError
-
-    for _ in range(TRIES - 1):
-        try:
-            return optuna.storages.RDBStorage(where)
-        except (IntegrityError, ProgrammingError):
-            time.sleep(PAUSE)
-    return optuna.storages.RDBStorage(where)
+    time.sleep(PAUSE)
+    return _open(optuna, where, tries - 1)
 
 
 def share(
@@ -200,22 +154,21 @@ def share(
     seeds: int,
     valid: LabelledPairs | None,
 ) -> tuple[Rows, Callable[[Mapping[str, Any]], Embedding]]:
-    """Train every combination of the grid together with whoever does the same.
+    """Train every combination of the grid, together with all workers that use the same storage.
 
-    Returns all rows, those of `timelike.sweep`, and a way to train one of them: another may have trained it.
+    Returns all rows, as `timelike.sweep` does, and a function that trains the run of a row again, because
+    another worker may have trained it.
     """
     plan, data = prepare(graph, model, config, valid, None, None)
     about = {**settings_of(graph, model, config, plan, data), "seeds": seeds}
-    names = list(grid)
-    points = [dict(zip(names, values, strict=True)) for values in itertools.product(*grid.values())]
-    first = config.seed
+    points = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
     def run(settings: Sequence[Mapping[str, Any]]) -> Sweep:
         return sweep(graph, model, config, settings, valid=valid, progress=False)
 
     def train(point: dict[str, float]) -> Rows:
-        found = run([{**point, "seed": first + i} for i in range(seeds)]).rows
-        return [{**point, **row} for row in found]
+        runs = [{**point, "seed": config.seed + i} for i in range(seeds)]
+        return [{**point, **row} for row in run(runs).rows]
 
     rows = SharedSweep(storage, points, about).work(train)
-    return rows, lambda row: run([{name: row[name] for name in (*names, "seed")}]).best
+    return rows, lambda row: run([{name: row[name] for name in (*grid, "seed")}]).best

@@ -1,8 +1,8 @@
-"""Epochs over edges that are streamed to the device, part by part, while it works on the part before.
+"""Epochs over edges that are streamed to the device in parts.
 
-The points, the optimiser's state and the filter of edges (`engine.bloom`) stay on the device. A thread
-reads the next part and sends it while the steps of this one run; the parts come in another order in every
-epoch, and the edges of a part as in `engine.passes`. With one part it is the same epoch.
+The points, the optimiser state and the filter of all edges (`engine.bloom_filter`) stay on the device. A
+thread reads and sends the next part while the steps of the current one run. Every epoch shuffles the parts;
+`engine.passes` shuffles the edges of a part. With one part, the epoch is that of a graph in memory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jaxtyping import Array
 
 from timelike.engine.bloom_filter import add_members, no_members
 from timelike.engine.epoch import Data, Report, State, begin_epoch, compiled, end_epoch
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges, side_by_side
 from timelike.engine.hubs import Places
 from timelike.engine.negatives import draws_for
@@ -29,28 +29,28 @@ from timelike.engine.sampling import linked, share_taken
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import EdgeShards
 
-#: Non-edges to validate on are drawn at most this often.
+#: Largest number of rounds of drawing negatives for validation.
 ROUNDS = 100
 
 
 def validation_pairs(shards: EdgeShards, seed: int = 0, ratio: int = 4) -> LabelledPairs | None:
-    """The edges that were held out, if any, each with so many pairs of any two nodes that are no edges."""
+    """The held-out edges, if any, each with `ratio` uniform negatives."""
     edges, nodes = shards.held_out, shards.num_nodes
     if not len(edges):
         return None
-    rng, found = np.random.default_rng(seed), np.zeros((0, 2), np.int32)
+    rng, negatives = np.random.default_rng(seed), np.zeros((0, 2), np.int32)
     for _ in range(ROUNDS):
         drawn = rng.integers(0, nodes, (ratio * len(edges), 2), dtype=np.int32)
         good = (drawn[:, 0] != drawn[:, 1]) & ~shards.has_edges(drawn[:, 0], drawn[:, 1])
-        found = np.concatenate([found, drawn[good]])[: ratio * len(edges)]
-        if len(found) == ratio * len(edges):
-            return LabelledPairs.build(edges, found)
-    raise ValueError(f"{shards} has too few non-edges to validate on; hold out no edges")
+        negatives = np.concatenate([negatives, drawn[good]])[: ratio * len(edges)]
+        if len(negatives) == ratio * len(edges):
+            return LabelledPairs.build(edges, negatives)
+    raise ValueError(f"{shards} has too few non-edges for validation; hold out no edges")
 
 
 @functools.cache
-def _programs(plan: Plan) -> tuple[Any, Any, Any]:
-    """What begins an epoch, takes the steps of a part of its edges, and ends it."""
+def _programs(plan: EpochPlan) -> tuple[Any, Any, Any]:
+    """The programs that begin an epoch, take the steps of a part, and end the epoch."""
     return (
         jax.jit(partial(begin_epoch, plan)),
         compiled(partial(sweep_edges, plan), donated=3),
@@ -59,12 +59,12 @@ def _programs(plan: Plan) -> tuple[Any, Any, Any]:
 
 
 class Stream:
-    """One epoch after the other over the edges of a folder, called like the compiled epoch of a graph.
+    """Epochs over the edges of a folder, called like the compiled epoch of a graph in memory.
 
-    `on_part` is called with how many parts of the epoch are begun, and how many there are.
+    `on_part` is called at every part, with its position in the epoch (from 1) and the number of parts.
     """
 
-    def __init__(self, plan: Plan, shards: EdgeShards, listed: np.ndarray | None = None):
+    def __init__(self, plan: EpochPlan, shards: EdgeShards, listed: np.ndarray | None = None):
         self.shards, self.plan = shards, plan
         self.on_part: Callable[[int, int], Any] = lambda begun, of: None
         self._pool = ThreadPoolExecutor(1, "edges")
@@ -74,7 +74,7 @@ class Stream:
         self._fixed = self._prepare(listed)
 
     def _prepare(self, listed: np.ndarray | None) -> dict[str, Any]:
-        """What all parts share, the filter of all edges among it."""
+        """What all parts share, such as the filter of all edges."""
         plan, shards = self.plan, self.shards
         degrees, kinds = shards.degrees, plan.negatives
         listed = np.zeros((0, 2)) if listed is None else np.asarray(listed)
@@ -97,26 +97,26 @@ class Stream:
         }
 
     def _load(self, number: int) -> tuple[Array, Array]:
-        """A part on its way to the device: pairs, and how many of them are its own; the rest repeats them."""
+        """Send a part to the device: its pairs, repeated up to the common length, and their true number."""
         part = self.shards.part(number)
         ends = (np.resize(end, self._length) if end.size < self._length else end for end in part)
         pairs = side_by_side(*(jax.device_put(end) for end in ends))
         return pairs, jnp.asarray(self.shards.counts[number], jnp.int32)
 
     def _take(self, number: int, following: int) -> FilteredEdges:
-        """A part, which may be here already; and have the one that follows it fetched."""
+        """Return a part, which may be loaded already, and start loading the following one."""
         if self._ahead is None or self._ahead[0] != number:
             self._ahead = number, self._pool.submit(self._load, number)
-        found = self._ahead[1].result()
+        part = self._ahead[1].result()
         self._ahead = following, self._pool.submit(self._load, following)
-        return FilteredEdges(*found, **self._fixed)
+        return FilteredEdges(*part, **self._fixed)
 
     def _order(self, seed: int, epoch: int) -> list[int]:
-        """In which order an epoch takes the parts."""
+        """The order of the parts in an epoch."""
         return np.random.default_rng([seed, epoch]).permutation(len(self.shards.counts)).tolist()
 
     def __call__(self, numbers: Numbers, data: Data, state: State) -> tuple[State, Report]:
-        """One pass over all parts; at most two of them are worked on or waited for, and one is fetched."""
+        """One pass over all parts; at most two are queued on the device while another loads."""
         seed, epoch = int(numbers.seed), int(state.epoch)
         order, after = self._order(seed, epoch), self._order(seed, epoch + 1)[0]
         carry: Carry | None = None

@@ -1,4 +1,4 @@
-"""Many runs in one program: seeds and continuous settings are one more axis of its arrays."""
+"""Many runs in one program: seeds and continuous settings are one more axis of the arrays."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import Numbers, Plan
+from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import MOST_NODES, DiGraph
 from timelike.training.checkpoint import Checkpointing, Saver, beside
-from timelike.training.cost_model import WORD, work_of
+from timelike.training.cost_model import WORD, workload_of
 from timelike.training.grid import one_run, runs_of
 from timelike.training.prepare import checked_start, digest, plain_numbers, prepare, settings_of
 from timelike.training.training_loop import (
@@ -43,21 +43,21 @@ from timelike.training.training_loop import (
     unstack_history,
 )
 
-#: Threads wait for each other after so many seconds, or an epoch: short ones are taken several in a turn.
+#: Threads synchronise about every 0.1 seconds, and at least after every epoch.
+#: Several short epochs make one turn.
 TURN = 0.1
 
-#: Bytes of a pair that is drawn: its nodes, weights and what is found out about them.
+#: Bytes per drawn pair: nodes, weights and intermediate results.
 DRAWN = 64
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Sweep:
-    """A tidy table, one row per run, and the embedding of the best run by the score of the selection.
+    """A tidy table with one row per run, and the embedding of the best run by the selection score.
 
-    Each row has the settings that were varied, `status` ("finished", "stopped early" or "diverged
-    in epoch n"), `best_epoch`, `loss`, and `valid_ap` and `test_ap` of that epoch; `best_test_ap`
-    is the highest over all epochs, the paper's protocol. `runs` has the embedding of every row, if all were
-    to be kept.
+    Each row has the settings that vary, `status` ("finished", "stopped early" or "diverged in epoch n"),
+    `best_epoch`, and `loss`, `valid_ap` and `test_ap` of that epoch; `best_test_ap` is the highest over all
+    epochs, the paper's protocol. `runs` has the embedding of every row if `keep_all` was set.
     """
 
     rows: list[dict[str, Any]]
@@ -87,14 +87,14 @@ def sweep(
     progress: bool | None = None,
     on_epoch: Callable[[range, int, np.ndarray], None] | None = None,
 ) -> Sweep:
-    """Train every combination of `grid` with every seed, as few programs as fit into `memory` bytes.
+    """Train every combination of `grid` with every seed, in as few programs as fit into `memory` bytes.
 
-    Grid names are learning_rate, final_rate, anneal, init_scale, clip and every number inside the model:
-    tau1, tau2, alpha, r, k, circumference, radius, … Instead of a grid, a list of runs: what each changes,
-    its seed too; all name the same. `start` holds initial points for every run, (runs, nodes, coordinates),
-    instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, such as the members
-    of an `ensemble`, not of the best alone. `checkpoint` names a file to keep the runs in and to resume
-    from; with several programs, a file for each. After every epoch of a program, `on_epoch` receives the rows
+    A grid may vary learning_rate, final_rate, anneal, init_scale, clip and every number of the model: tau1,
+    tau2, alpha, r, k, circumference, radius, … `grid` may also be a list of runs, each a dictionary of the
+    same settings, which may include the seed. `start` holds initial points for every run, (runs, nodes, coordinates),
+    instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, for example as
+    members of an `ensemble`, not only the best. `checkpoint` names a file to save the runs to and resume
+    from; several programs get a file each. After every epoch of a program, `on_epoch` receives the rows
     of its runs, the number of epochs done, and the points of these runs. On a CPU, the runs of a program are
     divided among `threads` (default: one for each core), which may change the last digits.
     """
@@ -119,7 +119,7 @@ def sweep(
     )
     with bar:
         for number, chunk in enumerate(chunks):
-            lanes = [one_run(model, config, one) for one in chunk]
+            lanes = [one_run(model, config, run) for run in chunk]
             numbers = [plain_numbers(*lane) for lane in lanes]
             about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
             at = range(len(rows), len(rows) + len(chunk))
@@ -131,42 +131,42 @@ def sweep(
             state, history = _run_chunk(
                 plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar, threads, begin, watch
             )
-            found = _rows(config, chunk, state, history)
-            scores = [merit(plan.select, row) for row in found]
+            new_rows = _rows(config, chunk, state, history)
+            scores = [merit(plan.select, row) for row in new_rows]
             first = int(np.argmax(scores))
-            rows += found
+            rows += new_rows
             wanted = range(len(chunk)) if keep_all else [first]
-            made = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
+            embeddings = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
             if best is None or scores[first] > best[0]:
-                best = (float(scores[first]), made[first])
-            runs += made.values() if keep_all else []
+                best = (float(scores[first]), embeddings[first])
+            runs += embeddings.values() if keep_all else []
     assert best is not None
     return Sweep(rows, best[1], runs)
 
 
 def _of_lane(
     graph: DiGraph,
-    plan: Plan,
+    plan: EpochPlan,
     run: tuple[Model, Config],
     state: State,
     history: dict[str, np.ndarray],
     lane: int,
 ) -> Embedding:
-    """What one of the runs side by side has learned."""
-    mine = jax.tree.map(lambda x: x[lane], state)
+    """The embedding of one of the runs side by side."""
+    own = jax.tree.map(lambda x: x[lane], state)
     columns = {name: values[:, lane] for name, values in history.items()}
-    return make_embedding(graph, run[0], run[1].to_dict(), plan, mine, columns)
+    return make_embedding(graph, run[0], run[1].to_dict(), plan, own, columns)
 
 
 def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
-    """What a run has of its own: tables, the rows of a step, and the pairs that are drawn together."""
-    work = work_of(graph, model, config)
+    """Memory that runs do not share: tables, the rows of a step, and the pairs drawn together."""
+    work = workload_of(graph, model, config)
     needed = work.nodes * work.bytes_per_node() + work.bytes_per_step() + DRAWN * PAIRS_PER_BLOCK
     return needed * jnp.result_type(float).itemsize // WORD
 
 
 def _run_chunk(
-    plan: Plan,
+    plan: EpochPlan,
     lanes: list[Numbers],
     data: Data,
     num_nodes: int,
@@ -177,10 +177,10 @@ def _run_chunk(
     begin: np.ndarray | None = None,
     on_epoch: Callable[[int, np.ndarray], None] | None = None,
 ) -> tuple[State, dict[str, np.ndarray]]:
-    """Train the runs of a chunk side by side until the last one is done.
+    """Train the runs of a chunk side by side until all are done.
 
-    The steps of small graphs are too short for XLA to share between cores, so on a CPU the chunk is
-    cut into one part per core, each run by a thread of its own.
+    The steps of small graphs are too short for XLA to use several cores. On a CPU, the chunk is therefore
+    cut into one part per core, each with its own thread.
     """
     together = stack(lanes)
     cut = partial(_cut, count=threads or (cores() if jax.default_backend() == "cpu" else 1))
@@ -195,7 +195,7 @@ def _run_chunk(
         states, history = cut(stored.state), unstack_history(stored.history)
         bar.update(len(history))
 
-    double = jnp.result_type(float) == jnp.float64  # a setting that a new thread does not inherit
+    double = jnp.result_type(float) == jnp.float64  # new threads do not inherit this setting
 
     def advance(count: int, numbers: Numbers, state: State) -> tuple[State, list[Any]]:
         reports = []
@@ -235,12 +235,12 @@ def _run_chunk(
 
 
 def stack(trees: list[Any]) -> Any:
-    """Runs side by side, on the device: every array with a leading axis."""
+    """Stack runs on the device: every array gets a leading axis."""
     return jax.device_put(jax.tree.map(lambda *xs: np.stack(xs), *trees))
 
 
 def _cut(together: Any, count: int) -> list[Any]:
-    """Runs side by side in `count` equal parts, which are one compilation; the last may repeat some."""
+    """Cut stacked runs into `count` parts of one size and compilation; the last may repeat runs."""
     lanes = len(jax.tree.leaves(together)[0])
     size = -(-lanes // count)
     parts = [np.minimum(np.arange(i, i + size), lanes - 1) for i in range(0, lanes, size)]
@@ -252,18 +252,18 @@ def _join(trees: list[Any], lanes: int) -> Any:
 
 
 @functools.cache
-def programs(plan: Plan, num_nodes: int) -> tuple[Any, Any]:
-    """Programs for runs side by side: numbers → states, and (numbers, data, states) → (states, reports)."""
+def programs(plan: EpochPlan, num_nodes: int) -> tuple[Any, Any]:
+    """Programs for stacked runs: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
-    if not plan.in_one_kernel:  # steps are taken at once, too
+    if not plan.in_one_kernel:  # all runs take their steps at once
         epoch_of = jax.vmap(partial(run_epoch, plan), in_axes=(0, None, 0))
     return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
 
 
 @functools.cache
 def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
-    """Numbers → states; it takes as long to compile as an epoch, so plans share it that begin alike."""
-    plan = Plan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
+    """Numbers → states. It takes as long to compile as an epoch, so plans with the same start share it."""
+    plan = EpochPlan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
     return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
 
 
@@ -288,9 +288,9 @@ def _rows(
 
 
 def merit(select: str, row: Mapping[str, Any]) -> float:
-    """What the best row has most of: the score it was selected by, or, without one, the lowest loss.
+    """The score that ranks rows: the selection score, or minus the loss if the last epoch is kept.
 
-    Without one, a run that diverged has none: its loss is that of an early epoch, which says nothing.
+    By loss, a run that diverged ranks last: its loss is that of an early epoch and means nothing.
     """
     value = -row["loss"] if select == "last" else row[f"{select}_ap"]
     lost = math.isnan(value) or (select == "last" and row["status"].startswith("diverged"))

@@ -1,4 +1,4 @@
-"""Training: one compiled program per epoch, and around it checkpoints, progress and diagnosis."""
+"""The training loop: one compiled program per epoch, with checkpoints, progress and diagnosis around it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import Plan
+from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import AnyGraph, EdgeShards
@@ -40,13 +40,12 @@ SELECTED_BY = {
     "last": "last epoch",
 }
 
-
-#: Below this a temperature, and beyond these a learning rate, are out of the ordinary.
+#: Temperatures below COLD, and learning rates outside LOW … HIGH, are unusual.
 COLD, LOW, HIGH = 0.01, 1e-4, 1.0
 
 
 class DivergedError(ArithmeticError):
-    """Training met a number that is not finite; `embedding` is the best of the epochs before."""
+    """Training met a non-finite number; `embedding` holds the best epoch before."""
 
     def __init__(self, message: str, epoch: int, embedding: Embedding):
         super().__init__(message)
@@ -57,7 +56,7 @@ class DivergedError(ArithmeticError):
 class InterruptedTraining(KeyboardInterrupt):
     """A signal stopped training at the end of an epoch.
 
-    `embedding` holds what was learned so far; None if there were many runs.
+    `embedding` holds the best epoch so far; None for many runs.
     """
 
     def __init__(self, message: str, embedding: Embedding | None):
@@ -80,12 +79,11 @@ def train(
 ) -> Embedding:
     """Learn a point for every node of `graph` by pseudo-Riemannian descent on the likelihood `model`.
 
-    The edges of `EdgeShards` are streamed to the device, part by part.
-    `valid` pairs choose the epoch that is kept; `test` pairs are only scored, unless the config
-    says otherwise. `listed` is an (n, 2) array to draw `Negatives(listed=…)` from. `start`
-    has a point for every node to begin from, instead of random ones around the origin. `checkpoint`
-    names a file to keep the run in and to resume from. `progress` shows a bar on stderr (None: if it
-    is a terminal). `on_epoch` is called with the number of epochs done, from 0 on, and the points.
+    `EdgeShards` are streamed to the device in parts. `valid` pairs choose the epoch to keep; `test` pairs are
+    only scored, unless `config.select` is "test". `Negatives(listed=…)` draws from `listed`, an (n, 2) array.
+    `start` has an initial point for every node, instead of random ones around the origin. `checkpoint` names
+    a file to save the run to and resume from. `progress` shows a bar on stderr (default: if it is a
+    terminal). `on_epoch` is called with the number of finished epochs, from 0 on, and the points.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, listed, alone=True)
@@ -124,8 +122,8 @@ def train(
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
                 began = bool(np.isfinite(wide(state.points)).all())
-                said = diagnosis(nodes, model, config, len(history), began)
-                raise DivergedError(said, len(history), finish())
+                message = diagnosis(nodes, model, config, len(history), began)
+                raise DivergedError(message, len(history), finish())
             if on_epoch is not None:
                 on_epoch(len(history), np.asarray(wide(state.points)))
             if caught:
@@ -140,18 +138,18 @@ def train(
 
 
 def started(state: State, start: np.ndarray) -> State:
-    """The same state at other points, of one run or of several side by side."""
+    """The same state with `start` as points, of one run or of several side by side."""
     points, best = (narrow(jnp.array(start, state.best_score.dtype), state.points.dtype) for _ in range(2))
     return state._replace(points=points, best_points=best)
 
 
 @functools.cache
-def _compiled(plan: Plan) -> Any:
+def _compiled(plan: EpochPlan) -> Any:
     return compiled(partial(run_epoch, plan))
 
 
 @functools.cache
-def _initial(plan: Plan, num_nodes: int) -> Any:
+def _initial(plan: EpochPlan, num_nodes: int) -> Any:
     return jax.jit(partial(init_state, plan, num_nodes=num_nodes))
 
 
@@ -161,7 +159,7 @@ def stack_history(history: list[Report]) -> dict[str, np.ndarray]:
 
 
 def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
-    """What `stack_history` stacked."""
+    """The inverse of `stack_history`."""
     return [Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))]
 
 
@@ -169,28 +167,38 @@ def make_embedding(
     graph: AnyGraph,
     model: Model,
     settings: dict[str, Any],
-    plan: Plan,
+    plan: EpochPlan,
     state: State,
     history: dict[str, np.ndarray],
 ) -> Embedding:
     """The result of one run, from its last state and its history."""
-    done, best = int(state.epoch), int(state.best_epoch)  # an epoch that diverged is not done
+    done = int(state.epoch)  # without an epoch that diverged
     columns = {name: values[:done] for name, values in history.items() if name != "culprits"}
-    info = {
-        "config": settings,
-        "selected_by": SELECTED_BY[plan.select],
-        "best_epoch": best,
-        "graph": repr(graph),
-        "checksum": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)[:2]),
-    }
+    checksum = graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)[:2])
+    model, info = describe(
+        model,
+        plan,
+        {"config": settings, "graph": repr(graph), "checksum": checksum},
+        columns,
+        int(state.best_epoch),
+        state.best_reals,
+    )
+    return Embedding(model, np.asarray(wide(state.best_points)), graph.names, columns, info)
+
+
+def describe(
+    model: Model, plan: EpochPlan, info: dict[str, Any], columns: dict[str, np.ndarray], best: int, reals: Any
+) -> tuple[Model, dict[str, Any]]:
+    """The model with its learned numbers, and `info` about the run with its best epoch and scores."""
+    info = {"config": info["config"], "selected_by": SELECTED_BY[plan.select], "best_epoch": best, **info}
     if plan.learn:
-        found = numbers_of(with_reals(model, state.best_reals))
-        learned = {name: float(found[name]) for name in plan.learn}
-        info, model = {**info, "learned": learned}, with_numbers(model, learned)
+        numbers = numbers_of(with_reals(model, reals))
+        info["learned"] = {name: float(numbers[name]) for name in plan.learn}
+        model = with_numbers(model, info["learned"])
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
             info[name] = float(columns[name][best - 1])
-    return Embedding(model, np.asarray(wide(state.best_points)), graph.names, columns, info)
+    return model, info
 
 
 def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
@@ -206,24 +214,24 @@ def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
 
 
 def diverged(loss: Any, culprits: Any) -> np.ndarray:
-    """Whether an epoch met a number that is not finite, by what it reports."""
+    """Whether an epoch met a non-finite number, according to its report."""
     return (culprits[..., 0] >= 0) | ~np.isfinite(loss)
 
 
 def diagnosis(nodes: list[str], model: Model, config: Config, epoch: int, began: bool = True) -> str:
-    """What happened, where, and what to change; `began` says whether the epoch began with finite points."""
+    """What happened, where, and what to change; `began`: the epoch began with finite points."""
     where = f" in the points of {', '.join(nodes)}" if nodes else ""
-    return f"training diverged in epoch {epoch}: not-finite numbers{where}; {_cure(model, config, began)}"
+    return f"training diverged in epoch {epoch}: non-finite numbers{where}; {_cure(model, config, began)}"
 
 
 def _cure(model: Model, config: Config, began: bool) -> str:
-    rate, clip = config.learning_rate, ", or set clip (say 10)" if np.isinf(config.clip) else ""
+    rate, clip = config.learning_rate, ", or set clip (for example 10)" if np.isinf(config.clip) else ""
     if not began:
-        return f"they were so before the first step: begin nearer to the origin than {config.init_scale:g}"
+        return f"the initial points are already non-finite: set init_scale below {config.init_scale:g}"
     temperatures = {k: float(np.min(v)) for k, v in numbers_of(model).items() if k.startswith("tau")}
     coldest = min(temperatures, key=temperatures.get, default=None)  # type: ignore[arg-type]
     if rate < HIGH and coldest is not None and temperatures[coldest] < COLD:
-        return f"{coldest} = {temperatures[coldest]:g} is very cold: raise it{clip}"
+        return f"{coldest} = {temperatures[coldest]:g} is very low: raise it{clip}"
     if rate < LOW:
-        return f"the learning rate {rate:g} is low: look for weights, a radius or a start that are very large"
-    return f"the learning rate {rate:g} is most likely too high: try {min(rate / 4, HIGH):g}{clip}"
+        return f"the learning rate {rate:g} is low: check for very large weights, radius or start points"
+    return f"the learning rate {rate:g} is probably too high: try {min(rate / 4, HIGH):g}{clip}"
