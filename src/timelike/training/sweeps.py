@@ -91,7 +91,8 @@ def sweep(
 
     A grid may vary learning_rate, final_rate, anneal, init_scale, clip and every number of the model: tau1,
     tau2, alpha, r, k, circumference, radius, … `grid` may also be a list of runs, each a dictionary of the
-    same settings, which may include the seed. `start` holds initial points for every run, (runs, nodes, coordinates),
+    same settings, which may include the seed. `start` holds initial points for every run, (runs, nodes,
+    coordinates),
     instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, for example as
     members of an `ensemble`, not only the best. `checkpoint` names a file to save the runs to and resume
     from; several programs get a file each. After every epoch of a program, `on_epoch` receives the rows
