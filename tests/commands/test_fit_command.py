@@ -252,7 +252,7 @@ def test_a_model_is_replaced_and_nothing_else(fit, mistake, tmp_path):
     assert "diary.txt" in mistake("fit", "edges.tsv", "--out", folder, *QUICK)
     assert {x.name: x.read_bytes() for x in folder.iterdir()} == before
     (tmp_path / "file").write_text("mine")
-    assert "name a folder" in mistake("fit", "edges.tsv", "--out", tmp_path / "file", *QUICK)
+    assert str(tmp_path / "file") in mistake("fit", "edges.tsv", "--out", tmp_path / "file", *QUICK)
 
 
 def test_a_stale_checkpoint_is_begun_again(fit, run, tmp_path):
