@@ -57,7 +57,7 @@ def test_get(capsys, data_dir):
     ]
     found = json.loads(run(capsys, "get", "dream5:yeast", "--data-dir", data_dir, "--json"))
     assert found == {"name": "dream5:yeast", "files": files}
-    assert "nothing to get" in run(capsys, "get", "cycle:5")
+    assert "cycle:5" in run(capsys, "get", "cycle:5")
 
 
 def test_export_formats(capsys, tmp_path):

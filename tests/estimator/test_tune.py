@@ -60,7 +60,7 @@ def test_finished_steps_are_not_run_again(tuned, journal, monkeypatch):
     asked.clear()
     assert search(journal=journal).settings == tuned.settings
     assert asked == []
-    with pytest.raises(ValueError, match="of another search"):
+    with pytest.raises(ValueError, match="another search"):
         search(journal=journal, seed=1)
     journal.write_text("{}")
     with pytest.raises(ValueError, match="not the journal of a search"):

@@ -132,7 +132,7 @@ def test_a_process_that_cannot_be(given, said):
         (["--num-processes", "2"], "--num-processes and --process-id"),
         (
             ["--coordinator", "h:1", "--num-processes", "2", "--process-id", "0", "--tune"],
-            "--tune runs in one process",
+            "--tune cannot be combined with --coordinator",
         ),
         (["--ray", "0"], "--ray is 0; it must be ≥ 1"),
     ],
@@ -175,4 +175,4 @@ def test_a_plan(capsys):
     assert "more than 2³¹ − 1 edges" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["plan", "--nodes", "0.5", "--edges", "10"])
-    assert "--nodes is 0.5; it must be a whole number from 1 to 1e+15" in capsys.readouterr().err
+    assert "--nodes is 0.5" in capsys.readouterr().err
