@@ -1,12 +1,17 @@
-"""The code of the README and of every page runs, quoted errors are real, and all that is public is listed."""
+"""The code of every page runs, quoted errors are real, pictures match the code, and the reference is exact."""
 
+import ast
+import dataclasses
 import importlib
 import inspect
 import json
 import os
 import re
+import subprocess
+import sys
 import time
 import traceback
+import typing
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -15,21 +20,27 @@ from multiprocessing import get_context
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 
 import timelike as tl
+from timelike.engine.negatives import Negatives
+from timelike.evaluation.negative_kinds import KIND_ENDS, NEGATIVE_KINDS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import architecture  # noqa: E402
+import faq_errors  # noqa: E402
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATA = [os.environ.get("TIMELIKE_DATA"), ROOT.parent / "shared" / "data"]
 
 
 def program(page: Path) -> str:
-    """The blocks of a page as one program, each on its own lines of the page so that errors point there."""
+    """The code blocks of a page as one program, on the line numbers of the page, so that errors point there."""
     text = page.read_text(encoding="utf-8")
     lines = [""] * (text.count("\n") + 1)
     for block in BLOCK.finditer(text):
@@ -40,7 +51,7 @@ def program(page: Path) -> str:
 
 
 def run(page: Path, folder: Path, environment: dict[str, str]) -> str | None:
-    """Run a page in a folder; what went wrong, if anything. A warning is an error."""
+    """Run a page in a folder and return the traceback, if any. Warnings are errors."""
     code = compile(program(page), str(page), "exec")
     with chdir(folder), patch.dict(os.environ, environment), patch.dict(MANIFOLDS), patch.dict(LIKELIHOODS):
         start = time.process_time()
@@ -56,7 +67,7 @@ def run(page: Path, folder: Path, environment: dict[str, str]) -> str | None:
 
 @pytest.fixture(scope="module")
 def elsewhere() -> Iterator[ProcessPoolExecutor]:
-    """A process in which XLA optimises nothing: the pages are compiled for longer than they run."""
+    """A process in which XLA optimises nothing: pages take longer to compile than to run."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0")
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -66,7 +77,7 @@ def elsewhere() -> Iterator[ProcessPoolExecutor]:
 
 @pytest.fixture
 def alone(tmp_path) -> dict[str, str]:
-    """No data, and no network to get them from."""
+    """An environment without data files and without a network."""
     refused = "http://127.0.0.1:9"
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), refused)
     return {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TIMELIKE_DATA": "", **proxies}
@@ -81,10 +92,10 @@ def test_examples_run(page, tmp_path, elsewhere, alone):
 
 @pytest.mark.slow
 def test_the_tutorial_runs_with_the_published_data(tmp_path, elsewhere, alone):
-    found = [x for x in filter(None, DATA) if (Path(x) / "dream5" / "net3_gene_ids.tsv").is_file()]
-    if not found:
+    folders = [x for x in filter(None, DATA) if (Path(x) / "dream5" / "net3_gene_ids.tsv").is_file()]
+    if not folders:
         pytest.skip("needs dream5/ in the folder TIMELIKE_DATA")
-    page, environment = ROOT / "docs" / "tutorial.md", alone | {"TIMELIKE_DATA": str(found[0])}
+    page, environment = ROOT / "docs" / "tutorial.md", alone | {"TIMELIKE_DATA": str(folders[0])}
     problem = elsewhere.submit(run, page, tmp_path, environment).result()
     assert problem is None, problem
 
@@ -96,116 +107,168 @@ def test_pictures_are_small_and_all_used():
         assert picture.name in text
 
 
-# Every public name
+# The reference documents exactly what is public
+
+MODULES = [name for name in tl.__all__ if inspect.ismodule(getattr(tl, name))]
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
-def public(module) -> set[str]:
-    """What a module says is public, else what it defines under a name without an underscore."""
-    if hasattr(module, "__all__"):
-        return set(module.__all__)
-    own = {n for n, x in vars(module).items() if getattr(x, "__module__", None) == module.__name__}
-    return {name for name in own if not name.startswith("_")}
+def options(text: str) -> dict[str, list[str]]:
+    return {key: re.findall(r"\w+", value) for key, value in re.findall(r":([\w-]+):(.*)", text)}
 
 
 def documented() -> dict[str, object]:
     """What the reference documents: full name → object."""
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"^\.\. (?:auto\w+|py:data):: (timelike\.[\w.]+)$", text, re.MULTILINE))
-    for home, options, inside in re.findall(
-        r"^\.\. automodule:: ([\w.]+)\n((?: +:.*\n)*)((?:\n| {3}.*\n)*)", text, re.MULTILINE
-    ):
-        names.discard(home)
-        given = {key: re.findall(r"\w+", value) for key, value in re.findall(r":([\w-]+):(.*)", options)}
-        members = (
-            public(importlib.import_module(home)) if given.get("members") == [] else given.get("members", ())
-        )
-        names |= {f"{home}.{name}" for name in {*members} - {*given.get("exclude-members", ())}}
-        names |= {f"{home}.{name}" for name in re.findall(r"autodata:: (\w+)", inside)}
-    return {name: resolve(name) for name in names}
+    names = set(re.findall(r"^\.\. (?:auto(?!module)\w+|py:data):: (timelike\.[\w.]+)$", API, re.MULTILINE))
+    for home, text in re.findall(r"^\.\. automodule:: ([\w.]+)\n((?: +:.*\n)*)", API, re.MULTILINE):
+        members = {*own_names(importlib.import_module(home))} - {*options(text).get("exclude-members", ())}
+        names |= {f"{home}.{name}" for name in members}
+    return {name: named(name) for name in names}
 
 
-def resolve(name: str) -> object:
+def hidden(name: str) -> list[str]:
+    """The members of a class that the reference leaves out."""
+    entry = re.search(rf"^\.\. autoclass:: {re.escape(name)}\n((?: +:.*\n)*)", API, re.MULTILINE)
+    return options(entry[1]).get("exclude-members", []) if entry else []
+
+
+def own_names(module) -> list[str]:
+    if hasattr(module, "__all__"):
+        return [name for name in module.__all__ if name != "__version__"]
+    own = [n for n, x in vars(module).items() if getattr(x, "__module__", None) == module.__name__]
+    return [name for name in own if not name.startswith("_")]
+
+
+def named(name: str) -> object:
     home, _, last = name.rpartition(".")
     return getattr(importlib.import_module(home), last)
 
 
-MODULES = [name for name in tl.__all__ if inspect.ismodule(getattr(tl, name))]
+def public() -> dict[str, object]:
+    """The names of `timelike`, of its public modules, and of modules that these list."""
+    found = {}
+    for home in ("timelike", *(f"timelike.{name}" for name in MODULES), "timelike.evaluation.metrics"):
+        module = importlib.import_module(home)
+        found |= {f"{home}.{name}": getattr(module, name) for name in own_names(module)}
+    return {name: x for name, x in found.items() if not inspect.ismodule(x)}
 
 
-@pytest.mark.parametrize("home", ["timelike", "timelike.io", *(f"timelike.{name}" for name in MODULES)])
-def test_every_public_name_is_documented(home):
-    found = documented()
-    objects = {id(x) for x in found.values()}
-    names = public(importlib.import_module(home)) - {"__version__", *(MODULES if home == "timelike" else ())}
-    missing = {n for n in names if f"{home}.{n}" not in found and id(resolve(f"{home}.{n}")) not in objects}
+def mentioned(annotation: object, module: str) -> Iterator[object]:
+    """The classes of this package in an annotation, also of names imported for type checkers only."""
+    home = importlib.import_module(module)
+    for word in re.findall(r"\w+", str(annotation)):
+        x = getattr(home, word, None)
+        if x is None:
+            for node in ast.walk(ast.parse(inspect.getsource(home))):
+                if isinstance(node, ast.ImportFrom) and word in {alias.name for alias in node.names}:
+                    x = getattr(importlib.import_module(str(node.module)), word, None)
+        if inspect.isclass(x) and x.__module__.startswith("timelike."):
+            yield x
+        elif typing.get_args(x):  # an alias such as `Predictions`
+            parts = [y for part in typing.get_args(x) for y in (part, *typing.get_args(part))]
+            yield from (y for y in parts if str(getattr(y, "__module__", "")).startswith("timelike."))
+
+
+def held(x: object) -> Iterator[object]:
+    """The classes that the fields of a dataclass hold."""
+    for field in dataclasses.fields(x) if dataclasses.is_dataclass(x) else ():
+        yield from mentioned(field.type, x.__module__)
+
+
+def returned(name: str, x: object) -> Iterator[object]:
+    """The classes that a documented function, or a method or property of a documented class, returns."""
+    if inspect.isclass(x):
+        for member, value in vars(x).items():
+            function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+            function = getattr(function, "func", function)  # a cached property
+            if not member.startswith("_") and member not in hidden(name) and inspect.isfunction(function):
+                yield from mentioned(function.__annotations__.get("return"), function.__module__)
+    elif inspect.isfunction(x):
+        yield from mentioned(x.__annotations__.get("return"), x.__module__)
+
+
+def test_everything_public_is_documented():
+    objects = {id(x) for x in documented().values()}
+    shown = documented()
+    missing = {name for name, x in public().items() if name not in shown and id(x) not in objects}
     assert missing == set()
-    made = {n: x for n in names if inspect.isfunction(x := resolve(f"{home}.{n}")) or inspect.isclass(x)}
-    assert {n for n, x in made.items() if not inspect.getdoc(x)} == set()
 
 
-# The errors of the FAQ
+def test_nothing_else_is_documented():
+    allowed = [*public().values()]
+    allowed += [y for name, x in documented().items() for y in (*returned(name, x), *held(x))]
+    objects = {id(x) for x in allowed}
+    assert {name for name, x in documented().items() if id(x) not in objects and name not in public()} == set()
 
 
-def edited(folder: Path, **changes) -> None:
-    """Edit the head of a model by hand."""
-    head = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    for part, values in changes.items():
-        head[part] |= values
-    (folder / "model.json").write_text(json.dumps(head), encoding="utf-8")
+def test_what_public_functions_return_is_documented():
+    shown = documented()
+    objects = {id(x) for x in shown.values()}
+    types = {y for name, x in shown.items() for y in returned(name, x)}
+    assert {y.__qualname__ for y in types if id(y) not in objects and not y.__qualname__.startswith("_")} == set()
 
 
-def mistakes() -> list:
-    """What users get wrong, one call per error of the FAQ."""
-    Path("net.tsv").write_text("lexA\trecA\nlexA\tumuD\nrecA\n")
-    Path("w.csv").write_text("source,target,weight\na,b,high\n")
-    Path("u.csv").write_bytes("a,b\nä,c\n".encode("latin-1"))
-    graph = tl.DiGraph.from_edges([("lexA", "recA"), ("lexA", "umuD"), ("recA", "lexA")])
-    model = tl.Model(tl.manifolds.Minkowski(2), tl.likelihoods.TripleFermiDirac())
-
-    def embed(names, nodes):
-        return tl.Embedding(model, np.zeros((nodes, 2), np.float32), names, {}, {})
-
-    named, numbered, odd = embed(graph.names, 3), embed(None, 30), embed((("a", 1), ("b", 2)), 2)
-    named.save("model")
-    edited(Path("model"), likelihood={"tau1": -1})
-    return [
-        lambda: tl.read("net.tsv"),
-        lambda: tl.read("w.csv"),
-        lambda: tl.read("u.csv"),
-        lambda: tl.read("nett.tsv"),
-        lambda: tl.read([("a", "a")]),
-        lambda: tl.read(np.eye(3)),
-        lambda: named.top_targets("LexA"),
-        lambda: numbered.prob([30], [0]),
-        lambda: named.top_edges(3, exclude=tl.datasets.cycle(30)),
-        lambda: tl.split_edges(graph, test=15),
-        lambda: tl.split_edges(graph, valid=0.5, test=0.5),
-        lambda: tl.split_edges(graph, protocol="listed"),
-        lambda: tl.train("net.tsv", model),
-        lambda: tl.Model("minkowski", tl.likelihoods.TripleFermiDirac()),
-        lambda: tl.train(graph, model, tl.Config(patience=5)),
-        lambda: tl.evaluate(named, graph),
-        lambda: tl.plot.save(named, "map.jpg"),
-        lambda: named.add_nodes([("lexA", "umuD")]),
-        lambda: odd.save("odd"),
-        lambda: tl.Embedding.load("model"),
-    ]
+def test_everything_documented_has_a_docstring():
+    made = {name: x for name, x in documented().items() if inspect.isfunction(x) or inspect.isclass(x)}
+    assert {name for name, x in made.items() if not inspect.getdoc(x)} == set()
 
 
-def messages(folder: Path) -> list[str]:
-    """The errors that the mistakes lead to."""
-    found = []
-    with chdir(folder):
-        for mistake in mistakes():
-            try:
-                mistake()
-            except (ValueError, TypeError, OSError) as error:
-                found.append(str(error))
-    return found
+# Links, architecture, negatives, errors
+
+
+def test_every_page_is_in_one_part_of_the_contents():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    parts = re.findall(r":caption: (.*)\n\n((?:[\w-]+\n)+)", text)
+    assert [part for part, _ in parts] == ["Tutorial", "How-to guides", "Reference", "Explanation", "Evidence"]
+    listed = [page for _, pages in parts for page in pages.split()]
+    assert sorted(["index", *listed]) == [page.stem for page in PAGES[1:]]
+
+
+def test_the_map_of_rooms_is_that_of_the_code():
+    assert architecture.stored()["imports"] == architecture.imports(), "run python docs/architecture.py"
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == architecture.imports().keys()
+
+
+@pytest.mark.parametrize("path", architecture.PATHS)
+def test_landmarks_of_a_path_are_functions(path):
+    stored = [landmark for landmark, _ in architecture.stored()[path]]
+    assert {*stored} == architecture.PATHS[path].keys(), "run python docs/architecture.py"
+    for landmark in stored:
+        module, _, function = landmark.partition(":")
+        x = importlib.import_module(f"timelike.{module}")
+        for part in function.split("."):
+            x = getattr(x, part)
+        assert callable(x) or isinstance(x, property) or hasattr(x, "func")
+
+
+@pytest.mark.long
+def test_a_fit_passes_its_landmarks_in_order():
+    code = "import architecture, json; print(json.dumps(architecture.trace()))"
+    flags = {"XLA_FLAGS": "--xla_backend_optimization_level=0"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT / "docs",
+        env=os.environ | flags,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    stored = architecture.stored()
+    assert json.loads(done.stdout) == {path: stored[path] for path in architecture.PATHS}
+
+
+def test_every_kind_of_negatives_is_drawn_and_described():
+    text = (ROOT / "docs" / "negatives.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| !\[.+?\]\(_static/negatives-(\w+)\.png\)", text, re.MULTILINE)
+    assert sorted(kind for kind, _ in rows) == sorted(KIND_ENDS)
+    assert all(kind == picture for kind, picture in rows)
+    assert {field.name for field in dataclasses.fields(Negatives)} == {*KIND_ENDS, "weights"}
+    training_only = re.findall(r"^\| `(\w+)` \|.*\| training \|$", text, re.MULTILINE)
+    assert sorted(training_only) == sorted({*KIND_ENDS} - {*NEGATIVE_KINDS})
 
 
 @pytest.mark.long
 def test_the_errors_of_the_faq_are_those_that_users_see(tmp_path, elsewhere):
-    page = (ROOT / "docs" / "faq.md").read_text(encoding="utf-8")
-    quoted = re.findall(r"^```text\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
-    assert sorted(elsewhere.submit(messages, tmp_path).result()) == sorted(quoted)
+    messages = elsewhere.submit(faq_errors.messages, tmp_path).result()
+    assert messages == faq_errors.quoted(), "run python docs/faq_errors.py"
