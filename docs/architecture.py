@@ -8,6 +8,7 @@ passes, with what comes out of each. `trace` runs a small fit and reports the or
 import ast
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src" / "timelike"
+PAGE = HERE / "architecture.md"
+#: The table of rooms on the page.
+TABLE = re.compile(r"(<!-- rooms -->\n).*?(<!-- end -->)", re.DOTALL)
 STORED = HERE / "_static" / "architecture.json"
 
 #: Call → landmarks in the order of their first call: room.module:function, and what comes out of it.
@@ -152,6 +156,14 @@ def _module(file: str) -> str:
     return f"{path.parent.name}.{path.stem}" if inside else ""
 
 
+def table(graph: dict[str, list[str]]) -> str:
+    """The rooms as a table in Markdown, those that import most first."""
+    level = levels(graph)
+    rooms = sorted(graph, key=lambda room: (-level[room], room))
+    rows = [f"| `{room}` | {about(room)} | {', '.join(graph[room]) or 'nothing'} |" for room in rooms]
+    return "\n".join(["| room | contents | imports |", "|---|---|---|", *rows])
+
+
 def stored() -> dict[str, object]:
     """The text form that tests compare with the code."""
     return json.loads(STORED.read_text(encoding="utf-8"))
@@ -165,6 +177,8 @@ def main() -> None:
     if any(missing.values()):
         sys.exit(f"never called: {missing}; choose other landmarks in PATHS")
     STORED.write_text(json.dumps({"imports": graph, **calls}, indent=1) + "\n", encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(TABLE.sub(lambda m: f"{m[1]}{table(graph)}\n{m[2]}", text), encoding="utf-8")
     save = {"dpi": 150, "metadata": {"Software": None}}
     draw_rooms(graph, reduced(graph), levels(graph)).savefig(HERE / "_static" / "rooms.png", **save)
     for name, found in calls.items():

@@ -205,7 +205,8 @@ def test_what_public_functions_return_is_documented():
     shown = documented()
     objects = {id(x) for x in shown.values()}
     types = {y for name, x in shown.items() for y in returned(name, x)}
-    assert {y.__qualname__ for y in types if id(y) not in objects and not y.__qualname__.startswith("_")} == set()
+    missing = {y.__qualname__ for y in types if id(y) not in objects and not y.__qualname__.startswith("_")}
+    assert missing <= {"NameColumn", "NameTuple"}  # `DiGraph.names`: documented as a sequence of names
 
 
 def test_everything_documented_has_a_docstring():
@@ -227,7 +228,8 @@ def test_every_page_is_in_one_part_of_the_contents():
 def test_the_map_of_rooms_is_that_of_the_code():
     assert architecture.stored()["imports"] == architecture.imports(), "run python docs/architecture.py"
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == architecture.imports().keys()
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", text, re.MULTILINE)
+    assert dict(rows) == {room: ", ".join(x) or "nothing" for room, x in architecture.imports().items()}
 
 
 @pytest.mark.parametrize("path", architecture.PATHS)
