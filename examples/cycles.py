@@ -1,7 +1,7 @@
-"""A directed cycle: each node leads to the next, and the last to the first.
+"""Embed a directed cycle in three spaces.
 
-On a line of time one edge at least must lead into the past; a space without time cannot tell an edge
-from its reverse. On a circle of time every edge leads to the future.
+On a line of time, at least one edge must lead into the past. A space without time cannot distinguish an edge
+from its reverse. On a circle of time, every edge leads to the future.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ SPACES = {
 
 
 def main() -> None:
-    """A line per space: can it tell the edges from all other pairs?"""
+    """Print one line per space: does it separate the edges from all other pairs?"""
     graph = tl.datasets.cycle(NODES)
     config = tl.Config(epochs=400, batch_size=2)
     i = np.arange(NODES)
@@ -32,7 +32,7 @@ def main() -> None:
         other = np.delete(table.ravel(), np.r_[i * (NODES + 1), graph.sources * NODES + graph.targets])
         above = (edge > reverse + 1e-6).mean()
         print(f"{name:<12}{edge.min():>12.2f}{other.max():>16.2f}{above:>28.0%}")
-    print("A space holds the cycle if its worst edge is likelier than its best non-edge.")
+    print("A space represents the cycle if its worst edge is more likely than its best non-edge.")
 
 
 if __name__ == "__main__":

@@ -1,33 +1,32 @@
-"""One model, four kinds of non-edges, several splits: what a score says depends on what it was told from."""
+"""Score one model against four kinds of negatives, on several splits: the kind decides what a score means."""
 
 import timelike as tl
 
-NEGATIVE_KINDS = ("uniform", "same_source", "degree", "reversed")
+KINDS = ("uniform", "same_source", "degree", "reversed")
 SEEDS = 3
 
 
 def main() -> None:
-    """Train once per split; only the non-edges differ from protocol to protocol."""
+    """Train once per split; only the negatives differ between kinds."""
     graph = tl.datasets.duplication_divergence(seed=17, nodes=80)
     model = tl.Model(tl.manifolds.CylindricalMinkowski(5), tl.likelihoods.TripleFermiDirac(0.4, 0.07, 0.09))
-    rows: dict[str, list] = {protocol: [] for protocol in NEGATIVE_KINDS}
+    rows: dict[str, list] = {kind: [] for kind in KINDS}
     for seed in range(SEEDS):
         splits = {
-            protocol: tl.split_edges(graph, valid=0.1, test=0.15, seed=seed, protocol=protocol)
-            for protocol in NEGATIVE_KINDS
+            kind: tl.split_edges(graph, valid=0.1, test=0.15, seed=seed, negatives=kind) for kind in KINDS
         }
         first = splits["uniform"]
         embedding = tl.train(first.train, model, tl.Config(epochs=60), valid=first.valid)
-        for protocol, split in splits.items():
-            found = {"spacetime": tl.evaluate(embedding, split)}
-            found |= tl.estimator.evaluate_baselines(split.train, split)
-            rows[protocol] += [{"model": m, "seed": seed, **score.to_dict()} for m, score in found.items()]
+        for kind, split in splits.items():
+            scores = {"spacetime": tl.evaluate(embedding, split)}
+            scores |= tl.estimator.evaluate_baselines(split.train, split)
+            rows[kind] += [{"model": name, "seed": seed, **x.to_dict()} for name, x in scores.items()]
 
     print(f"{graph}: average precision, median of {SEEDS} splits")
-    for protocol in NEGATIVE_KINDS:
-        summary = [x for x in tl.evaluation.summarise(rows[protocol]) if x["metric"] == "average_precision"]
-        print(f"{protocol:<16}" + "   ".join(f"{row['model']} {row['median']:.2f}" for row in summary))
-    print("guessing has 0.20 (reversed: 0.50)")
+    for kind in KINDS:
+        summary = [x for x in tl.evaluation.summarise(rows[kind]) if x["metric"] == "average_precision"]
+        print(f"{kind:<16}" + "   ".join(f"{row['model']} {row['median']:.2f}" for row in summary))
+    print("a random ranking scores 0.20 (reversed: 0.50)")
 
 
 if __name__ == "__main__":

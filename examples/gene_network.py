@@ -1,7 +1,7 @@
-"""From a file of edges to missing edges, a picture and a model on disk.
+"""Go from an edge file to missing edges, a picture and a saved model.
 
-python examples/gene_network.py                       # a small file that is written first
-python examples/gene_network.py my.tsv                # your own
+python examples/gene_network.py                       # writes a small file and uses it
+python examples/gene_network.py my.tsv                # your own file
 python examples/gene_network.py dream5:ecoli          # a data set
 """
 
@@ -36,26 +36,25 @@ crp	lacY	0.9
 
 
 def main(source: str) -> None:
-    """Read, learn, predict, draw, save."""
-    # A column called `weight` is read as such; under another name it has to be asked for.
+    """Read, fit, predict, draw and save."""
+    # `read` finds a column called `weight` by itself; name any other column of weights.
     columns = ("regulator", "gene", "confidence") if source == "network.tsv" else None
     graph = tl.read(source, columns=columns)
     print(graph.notes or graph)
     print(f"suggested: {graph.describe().geometry}\n")
 
-    found = tl.SpacetimeEmbedding("minkowski", dim=5, negatives=tl.Negatives(uniform=2, same_source=2)).fit(
-        graph
-    )
+    negatives = tl.Negatives(uniform=2, same_source=2)
+    model = tl.SpacetimeEmbedding("minkowski", dim=5, negatives=negatives).fit(graph)
 
-    print("The likeliest edges that are not in the file:")
-    for regulator, gene, probability in found.top_edges(5):
+    print("The most likely edges that are not in the file:")
+    for regulator, gene, probability in model.top_edges(5):
         print(f"  {regulator} → {gene}  {probability:.2f}")
     edges = [(graph.name(a), graph.name(b)) for a, b in zip(graph.sources, graph.targets, strict=True)]
-    there, back = (found.predict_proba(pairs)[:, 1] for pairs in (edges, [edge[::-1] for edge in edges]))
-    print(f"known edges that score above their reverses: {(there > back).mean():.0%}")
+    forward, back = (model.predict_proba(pairs)[:, 1] for pairs in (edges, [edge[::-1] for edge in edges]))
+    print(f"known edges that score above their reverse: {(forward > back).mean():.0%}")
 
-    found.save("network-model")
-    tl.plot.save(found.embedding_, "network.png", graph)
+    model.save("network-model")
+    tl.plot.save(model.embedding_, "network.png", graph)
     print("written: network-model/, network.png")
 
 

@@ -1,4 +1,4 @@
-"""An ontology from an OBO file: learn its direct is-a edges, then ask what else is a kind of what."""
+"""Learn the direct is-a edges of an ontology in an OBO file, then predict the implied ones."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def obo() -> str:
-    """The text of an OBO file: a stanza per term."""
+    """Return the text of an OBO file, one stanza per term."""
     ids = {name: f"ZOO:{i:04d}" for i, name in enumerate(KINDS)}
     stanzas = [f"[Term]\nid: {ids[name]}\nname: {name}\n" for name in KINDS]
     above = [f"is_a: {ids[parent]} ! {parent}\n" if parent else "" for parent in KINDS.values()]
@@ -33,12 +33,12 @@ def obo() -> str:
 
 
 def main() -> None:
-    """Write the file, read it, learn the direct edges, look for those that follow."""
+    """Write the file, read it, train on the direct edges, and score the implied ones."""
     Path("zoo.obo").write_text(obo(), encoding="utf-8")
-    graph = tl.read("zoo.obo", labels=True)  # term → what it is a kind of
+    graph = tl.read("zoo.obo", labels=True)  # term → parent
     print(graph)
 
-    # Small α: what holds of the near future holds of the far one, as is-a does.
+    # With a small α the whole future is likely, as is-a requires: it is transitive.
     model = tl.Model(tl.manifolds.Minkowski(4), tl.likelihoods.TripleFermiDirac(0.1, 0.05, alpha=0.001))
     negatives = tl.Negatives(uniform=4, reversed=1)
     embedding = tl.train(graph, model, tl.Config(epochs=400, batch_size=4, negatives=negatives))
@@ -48,8 +48,8 @@ def main() -> None:
     nodes = range(graph.num_nodes)
     others = [(a, b) for a in nodes for b in nodes if a != b and not closure.has_edges(a, b)]
     pairs = tl.LabelledPairs.build(list(zip(implied.sources, implied.targets, strict=True)), others)
-    found = tl.evaluate(embedding, pairs)
-    print(f"{implied.num_edges} more edges follow, {found.negatives} pairs are none: AUC {found.roc_auc:.2f}")
+    scores = tl.evaluate(embedding, pairs)
+    print(f"{implied.num_edges} implied edges against {scores.negatives} other pairs: AUC {scores.roc_auc:.2f}")
 
     for term in ("poodle", "orca"):
         ranked = [f"{edge.target} {edge.probability:.2f}" for edge in embedding.top_targets(term, k=4)]

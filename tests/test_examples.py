@@ -1,4 +1,4 @@
-"""The scripts in `examples/` run, each by itself, and say what their documentation promises."""
+"""Each script in `examples/` runs by itself and prints what its documentation promises."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
 
-#: Script → what must be in its output.
+#: Script → texts that its output must contain.
 PROMISED = {
     "cycles": ("cylinder", "100%"),
     "fair_evaluation": ("uniform", "reversed", "degree product"),
@@ -28,7 +28,7 @@ def test_every_example_is_run_and_listed():
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROMISED)
 def test_example(name, tmp_path):
-    # XLA optimises nothing: scripts are compiled for longer than they run.
+    # XLA optimises nothing: scripts take longer to compile than to run.
     flags = {"XLA_FLAGS": "--xla_backend_optimization_level=0", "PYTHONWARNINGS": "error"}
     command = [sys.executable, str(FOLDER / f"{name}.py")]
     done = subprocess.run(
