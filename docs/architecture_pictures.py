@@ -22,7 +22,17 @@ COLUMNS = {
 }
 INK, LINE, RED = "#222222", "#8a929b", "#b2182b"
 #: Lanes of a path, from left to right.
-LANES = ("estimator", "io", "evaluation", "training", "engine", "core", "manifolds", "likelihoods", "embedding")
+LANES = (
+    "estimator",
+    "io",
+    "evaluation",
+    "training",
+    "engine",
+    "core",
+    "manifolds",
+    "likelihoods",
+    "embedding",
+)
 
 
 def _colour(room: str) -> str:
@@ -63,9 +73,7 @@ def _axes(width: float, height: float, xlim: tuple[float, float], ylim: tuple[fl
     return figure, axes
 
 
-def draw_rooms(
-    graph: dict[str, list[str]], shown: dict[str, list[str]], level: dict[str, int]
-) -> Figure:
+def draw_rooms(graph: dict[str, list[str]], shown: dict[str, list[str]], level: dict[str, int]) -> Figure:
     """Rooms by level, the foundations at the bottom; an arrow points to what a room imports."""
     top = max(level.values())
     figure, axes = _axes(7.5, 0.72 * (top + 1) + 0.5, (-4.3, 4.3), (-1, top + 0.4))

@@ -4,10 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-import jax
-
 from timelike import __version__
-from timelike.core import numerics
 
 project = "timelike"
 author = "The timelike authors"
@@ -43,7 +40,7 @@ html_theme_options = {
 
 
 def definitions(lines):
-    """Lines `name   what it is`, as in the docstrings of records, become a list of definitions."""
+    """Turn lines `name   meaning`, as in the docstrings of records, into a definition list."""
     inside = False
     for line in lines:
         entry = re.fullmatch(r"(\w[\w, ]*?) {2,}(\S.*)", line)
@@ -55,9 +52,11 @@ def definitions(lines):
 
 
 def clean(app, what, name, obj, options, lines):
-    """|x| is a length in our docstrings, not a substitution; fields of named tuples speak for themselves."""
+    """Drop the parts of a docstring that are for developers, and escape |x|, which is a length here."""
+    if what == "module":  # the rooms that a room may import
+        lines[:] = re.sub(r"\s*May\s+import:.*", "", "\n".join(lines), flags=re.DOTALL).split("\n")
     lines[:] = definitions(lines)
-    if lines and lines[0].startswith("Alias for field number"):  # what Python says of every named tuple
+    if lines and lines[0].startswith("Alias for field number"):  # Python's docstring of a named tuple's field
         lines.clear()
     code = re.compile(r"(`[^`]*`)")
     for i, line in enumerate(lines):
@@ -66,7 +65,7 @@ def clean(app, what, name, obj, options, lines):
 
 
 def shorten_types(app, what, name, obj, options, signature, returns):
-    """Aliases by their name, arrays without the module that JAX keeps them in."""
+    """Show aliases by name, and arrays without JAX's internal module."""
 
     def short(text):
         return text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text).replace(
@@ -74,11 +73,6 @@ def shorten_types(app, what, name, obj, options, signature, returns):
         )
 
     return short(signature), short(returns)
-
-
-# A function with its own derivative rule is an object, which autodoc would pass over.
-for function in [f for f in vars(numerics).values() if isinstance(f, jax.custom_jvp)]:
-    setattr(numerics, function.__name__, function.__wrapped__)
 
 
 def setup(app):

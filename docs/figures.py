@@ -1,33 +1,30 @@
-"""Redraw the pictures in `_static`; run by `make figures`. That of the tutorial needs $TIMELIKE_DATA."""
+"""Redraw the pictures in `_static`; `make figures` runs this. The tutorial's picture needs $TIMELIKE_DATA."""
 
 import contextlib
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import negative_pictures
 import numpy as np
 import screenshots
 from PIL import Image
 
 import timelike as tl
-from paper.reports import likelihood_figures
 from timelike.plot.drawn_nodes import select
 from timelike.plot.scenes import rolled
 
 HERE = Path(__file__).parent
-#: Pictures of more bytes than this are stored with 256 colours.
+#: Larger pictures, in bytes, are stored with 256 colours.
 MOST = 200_000
-FIGURES = {
-    "tfd-heatmaps": likelihood_figures.tfd_heatmaps,
-    "wrapped-heatmaps": likelihood_figures.wrapped_heatmaps,
-    "disk-cone": likelihood_figures.disk_cone,
-}
 
 
 def run(page: str) -> None:
-    """Pictures of a page are made by the code that is shown there."""
+    """Make the pictures of a page by running its code."""
     text = (HERE / page).read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +38,7 @@ def run(page: str) -> None:
 
 
 def cycle_closing(file: Path, frames: int = 48, width: float = 4.2, dpi: int = 100) -> None:
-    """Five nodes in a cycle find their places around a cylinder: an animation of one training run."""
+    """Animate one training run: five nodes of a cycle spread around a cylinder."""
     from matplotlib import colormaps
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -86,13 +83,22 @@ def cycle_closing(file: Path, frames: int = 48, width: float = 4.2, dpi: int = 1
     pictures[0].save(file, save_all=True, append_images=pictures[1:], duration=shown, loop=0, optimize=True)
 
 
+def paper_figures() -> None:
+    """The figures of the paper that need no training."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "timelike", "reproduce", "figures", "--out", folder]
+        subprocess.run(command, check=True, cwd=HERE.parent)
+        for picture in Path(folder).glob("*.png"):
+            shutil.copy(picture, HERE / "_static")
+
+
 if __name__ == "__main__":
     cycle_closing(HERE / "_static" / "cycle-closing.gif")
-    for name, draw in FIGURES.items():
-        # Without the version of matplotlib in it, an unchanged picture is an unchanged file.
-        draw().savefig(HERE / "_static" / f"{name}.png", dpi=150, metadata={"Software": None})
+    paper_figures()
+    negative_pictures.main()
+    subprocess.run([sys.executable, HERE / "architecture.py"], check=True)  # it needs a fresh process
     run("gallery.md")
-    if os.environ.get("TIMELIKE_DATA"):  # not of the excerpt
+    if os.environ.get("TIMELIKE_DATA"):  # the excerpt is too small for a picture
         run("tutorial.md")
         if shutil.which("chromium"):
             screenshots.main()

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw by themselves: the pages need neither a network nor a script."""
+"""Render formulas as MathML, which browsers display without a network or a script."""
 
 import re
 
@@ -14,7 +14,7 @@ def visit_inline(self, node):
 
 
 def visit_block(self, node):
-    """A formula on a line of its own, with its number in the paper at the end of the line."""
+    """Render a displayed formula with its equation number in the paper."""
     text = node.astext()
     tag = TAG.search(text)
     number = f'<span class="eqno">({tag[1]})</span>' if tag else ""

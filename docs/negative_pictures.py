@@ -66,12 +66,12 @@ def draw(kind: str) -> Figure:
     axes.set_axis_off()
     height = {node: -i for i, node in enumerate(NODES)}
 
-    def link(pair: str, color: str, width: float, style: str = "-", head: bool = True, order: int = 1) -> None:
+    def link(pair: str, color: str, width: float, style: str = "-", order: int = 1) -> None:
         ends = [(side, height[node]) for side, node in enumerate(pair)]
         axes.add_patch(
             FancyArrowPatch(
                 *ends,
-                arrowstyle="-|>" if head else "-",
+                arrowstyle="-|>",
                 mutation_scale=8,
                 shrinkA=5.5,
                 shrinkB=6.5,

@@ -1,4 +1,4 @@
-"""Take the pictures of the explorer in `_static`, with Chromium; run by `make figures` where there is one.
+"""Take the pictures of the explorer in `_static` with Chromium; `make figures` runs this if it is installed.
 
 They show the regulatory network of E. coli (DREAM5), which must be in the folder $TIMELIKE_DATA.
 """
@@ -19,7 +19,7 @@ STATIC = Path(__file__).parent / "_static"
 FLAGS = ["--headless=new", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 IN_3D = "timelike.setView('space'); timelike.choose('fnr').then(() => timelike.check('fnr', 'narL'))"
 MODELS = {"ecoli": 5, "ecoli-2d": 2}
-#: File → theme, models, and what is done before the picture is taken.
+#: File → theme, models, and the script to run before the picture is taken.
 PICTURES = {
     "explore-node": ("light", ["ecoli"], "timelike.choose('lexA')"),
     "explore-pair": ("light", ["ecoli"], IN_3D),
@@ -30,8 +30,8 @@ PICTURES = {
 def fit(folder: Path) -> None:
     graph = tl.datasets.load("dream5:ecoli")
     for name, dim in MODELS.items():
-        found = tl.SpacetimeEmbedding("cylindrical-minkowski", settings="regulatory", dim=dim, progress=False)
-        found.fit(graph).save(folder / name)
+        model = tl.SpacetimeEmbedding("cylindrical-minkowski", settings="regulatory", dim=dim, progress=False)
+        model.fit(graph).save(folder / name)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def take(folder: Path) -> None:
 
 
 def shrink(file: Path) -> None:
-    """The same picture in fewer bytes: 256 colours, chosen so that small areas keep theirs."""
+    """Store the picture with 256 colours, chosen so that small areas keep theirs."""
     with Image.open(file) as picture:
         small = picture.convert("RGB").quantize(
             256, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE

@@ -1,4 +1,4 @@
-"""Add new nodes to a trained embedding: hide five, train on the rest, and add them with half of their edges."""
+"""Add new nodes to a trained embedding: hide five nodes, train, and add them with half of their edges."""
 
 import numpy as np
 

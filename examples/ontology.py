@@ -49,7 +49,7 @@ def main() -> None:
     others = [(a, b) for a in nodes for b in nodes if a != b and not closure.has_edges(a, b)]
     pairs = tl.LabelledPairs.build(list(zip(implied.sources, implied.targets, strict=True)), others)
     scores = tl.evaluate(embedding, pairs)
-    print(f"{implied.num_edges} implied edges against {scores.negatives} other pairs: AUC {scores.roc_auc:.2f}")
+    print(f"{implied.num_edges} implied edges, {scores.negatives} other pairs: AUC {scores.roc_auc:.2f}")
 
     for term in ("poodle", "orca"):
         ranked = [f"{edge.target} {edge.probability:.2f}" for edge in embedding.top_targets(term, k=4)]

@@ -1,4 +1,4 @@
-"""The code of every page runs, quoted errors are real, pictures match the code, and the reference is exact."""
+"""Pages run, quoted errors are real, pictures match the code, and the reference lists what is public."""
 
 import ast
 import dataclasses
@@ -40,7 +40,7 @@ DATA = [os.environ.get("TIMELIKE_DATA"), ROOT.parent / "shared" / "data"]
 
 
 def program(page: Path) -> str:
-    """The code blocks of a page as one program, on the line numbers of the page, so that errors point there."""
+    """The code blocks of a page as one program, on the line numbers of the page."""
     text = page.read_text(encoding="utf-8")
     lines = [""] * (text.count("\n") + 1)
     for block in BLOCK.finditer(text):
@@ -198,7 +198,9 @@ def test_nothing_else_is_documented():
     allowed = [*public().values()]
     allowed += [y for name, x in documented().items() for y in (*returned(name, x), *held(x))]
     objects = {id(x) for x in allowed}
-    assert {name for name, x in documented().items() if id(x) not in objects and name not in public()} == set()
+    assert {
+        name for name, x in documented().items() if id(x) not in objects and name not in public()
+    } == set()
 
 
 def test_what_public_functions_return_is_documented():
@@ -220,7 +222,13 @@ def test_everything_documented_has_a_docstring():
 def test_every_page_is_in_one_part_of_the_contents():
     text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     parts = re.findall(r":caption: (.*)\n\n((?:[\w-]+\n)+)", text)
-    assert [part for part, _ in parts] == ["Tutorial", "How-to guides", "Reference", "Explanation", "Evidence"]
+    assert [part for part, _ in parts] == [
+        "Tutorial",
+        "How-to guides",
+        "Reference",
+        "Explanation",
+        "Evidence",
+    ]
     listed = [page for _, pages in parts for page in pages.split()]
     assert sorted(["index", *listed]) == [page.stem for page in PAGES[1:]]
 
