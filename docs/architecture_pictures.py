@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 #: Colour → rooms: foundations, data, learning, use.
 FAMILIES = {
@@ -96,23 +96,23 @@ def draw_path(calls: Iterable[tuple[str, str]], says: dict[str, str]) -> Figure:
     entered = {module.split(".")[0] for module, _, _ in steps} | {caller for _, _, caller in steps}
     used = [room for room in LANES if room in entered]
     lane = {room: i for i, room in enumerate(used)}
-    count, wide, words = len(steps), 1.18, 3.9
-    right = wide * (len(used) - 1) + 0.75
-    figure, axes = _axes(
-        (right + words + 0.8) * 0.82, (count + 1.2) * 0.36, (-0.8, right + words), (-count - 0.1, 0.95)
-    )
-    for room, i in lane.items():
-        _box(axes, wide * i, 0.5, room, 1.08, _colour(room), 8, family="monospace")
-        axes.plot([wide * i] * 2, [0.27, -count + 0.35], color="#d5d9de", linewidth=1, zorder=0)
+    wide, row, words, top = 0.5, 0.36, 3.45, 0.95  # in inches, like all places below
+    right, bottom = wide * (len(used) - 1) + 0.32, -row * len(steps) - 0.05
+    left = -0.28
+    figure, axes = _axes(right + words - left, top - bottom, (left, right + words), (bottom, top))
+    for room, x in ((room, wide * i) for room, i in lane.items()):
+        axes.add_patch(Rectangle((x - 0.07, bottom), 0.14, 0.1 - bottom, color=_colour(room), zorder=0))
+        axes.text(
+            x, 0.16, room, rotation=50, rotation_mode="anchor", fontsize=8, family="monospace", color=INK
+        )
     for number, (module, function, caller) in enumerate(steps):
-        x, y = wide * lane[module.split(".")[0]], -number - 0.3
+        x, y = wide * lane[module.split(".")[0]], -row * (number + 0.5)
         if caller in lane and wide * lane[caller] != x:
             start = wide * lane[caller]
-            side = 0.17 if x > start else -0.17
             axes.plot([start], [y], "o", color=LINE, markersize=3, zorder=2)
-            _arrow(axes, (start, y), (x - side, y))
+            _arrow(axes, (start, y), (x - (0.09 if x > start else -0.09), y))
         axes.plot([x], [y], "o", color=RED, markersize=11, zorder=3)
         axes.text(x, y, str(number + 1), color="white", ha="center", va="center", fontsize=7, zorder=4)
-        axes.text(right, y + 0.19, function, fontsize=7.6, va="center", family="monospace", color=INK)
-        axes.text(right, y - 0.21, says[f"{module}:{function}"], fontsize=7.6, va="center", color="#5b636b")
+        axes.text(right, y + 0.07, function, fontsize=8, va="center", family="monospace", color=INK)
+        axes.text(right, y - 0.08, says[f"{module}:{function}"], fontsize=8, va="center", color="#5b636b")
     return figure
