@@ -211,6 +211,11 @@ def test_what_public_functions_return_is_documented():
     assert missing <= {"NameColumn", "NameTuple"}  # `DiGraph.names`: documented as a sequence of names
 
 
+def test_members_that_are_left_out_exist():
+    for name, x in documented().items():
+        assert [member for member in hidden(name) if not hasattr(x, member)] == [], name
+
+
 def test_everything_documented_has_a_docstring():
     made = {name: x for name, x in documented().items() if inspect.isfunction(x) or inspect.isclass(x)}
     assert {name for name, x in made.items() if not inspect.getdoc(x)} == set()
