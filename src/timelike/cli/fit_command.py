@@ -159,14 +159,16 @@ class Fit:
 
     def estimator(self) -> SpacetimeEmbedding:
         """The estimator that the options describe, not fitted yet."""
+        from timelike.estimator.settings import Settings
         from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 
         geometry: Any = self.geometry
+        source = self.preset or self.settings
         if self.manifold is not None:
             geometry = own_manifold(self.manifold)(10 if self.training.dim is None else self.training.dim)
         options = self.training.options(
             geometry,
-            settings=self._settings(),
+            settings=None if source is None else Settings.load(source),
             members=self.members,
             valid_fraction=self._fraction,
             refit=None if self.refit is None else self.refit == "yes",
@@ -177,13 +179,6 @@ class Fit:
     @property
     def _fraction(self) -> float:
         return 0.1 if self.valid_fraction is None else self.valid_fraction
-
-    def _settings(self) -> Settings | None:
-        """The preset or the settings file."""
-        from timelike.estimator.settings import Settings
-
-        source = self.preset or self.settings
-        return None if source is None else Settings.load(source)
 
     def _read(self, shards: Path) -> AnyGraph:
         """The graph, or with --stream its edges in the folder `shards`, which is written once."""
@@ -210,15 +205,15 @@ class Fit:
 
     def _train(self, estimator: SpacetimeEmbedding, graph: AnyGraph) -> None:
         """Plan and train, with checkpoints beside the model."""
+        from timelike.estimator.settings import as_settings
         from timelike.training.checkpoint import Checkpointing
         from timelike.training.training_loop import InterruptedTraining
 
-        valid, settings = self.read_valid(graph), self._settings()
+        valid = self.read_valid(graph)
         if self.tune:
-            settings = self._tuned(graph, valid)
-            estimator.set_params(settings=settings)
+            estimator.set_params(settings=self._tuned(graph, valid, estimator.settings))
         plan = estimator.plan(graph, valid=valid)
-        if settings is None or settings.valid_negatives is None:
+        if as_settings(estimator.settings).valid_negatives is None:
             note_few_ends(plan)
         every = self.many.checkpoint_seconds
         estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors", None, every))
@@ -268,7 +263,7 @@ class Fit:
         if not replay.ends_at(estimator.embedding_):
             note("--snapshots trained again, and rounding made the replay end slightly differently")
 
-    def _tuned(self, graph: Any, valid: DiGraph | None) -> Settings:
+    def _tuned(self, graph: Any, valid: DiGraph | None, start: Any) -> Settings:
         """The settings that a search finds; its journal is beside the checkpoint."""
         from timelike.estimator.tuning import tune
 
@@ -280,7 +275,7 @@ class Fit:
             raise ValueError(f"--tune chooses --{option}; remove it, or set it in a file for --settings")
         return tune(
             graph,
-            self._settings(),
+            start,
             dim=self.training.dim,
             budget=MINUTES if self.budget is None else self.budget,
             seed=self.training.seed,
