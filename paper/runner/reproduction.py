@@ -119,7 +119,8 @@ def _wall(made: Iterable[dict[str, Any]]) -> float:
 
 
 def _whole(command: str) -> str:
-    """The command without the options that select or distribute tasks."""
+    """The command by its present name, without the options that select or distribute tasks."""
+    command = command.replace("timelike.reproduce", "paper").replace("experiments.", "paper.studies.")
     return re.sub(r" --(only( [^-]\S*)+|dims( \d+)+|jobs \d+|resume)", "", command)
 
 
