@@ -99,7 +99,7 @@ def provenance(results: Iterable[Result]) -> str:
     dates = sorted({m["date"][:10] for m in made})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     devices = " and ".join(sorted({m["device"] for m in made}))
-    commands = " and ".join(f"`{c}`" for c in sorted({_whole(m["command"]) for m in made}))
+    commands = " and ".join(f"`{c}`" for c in sorted({present_name(m["command"]) for m in made}))
     wall, total = _wall(made), sum(m["seconds"] for m in made)
     versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
     return (
@@ -118,7 +118,7 @@ def _wall(made: Iterable[dict[str, Any]]) -> float:
     return total
 
 
-def _whole(command: str) -> str:
+def present_name(command: str) -> str:
     """The command by its present name, without the options that select or distribute tasks."""
     command = command.replace("timelike.reproduce", "paper").replace("experiments.", "paper.studies.")
     return re.sub(r" --(only( [^-]\S*)+|dims( \d+)+|jobs \d+|resume)", "", command)

@@ -19,6 +19,7 @@ import numpy as np
 
 import timelike as tl
 from paper.reports.tables import markdown
+from paper.runner.reproduction import present_name
 from paper.runner.task_results import device, now, versions
 from paper.studies.claims import unclaimed
 from paper.training.link_prediction import load_split
@@ -147,7 +148,7 @@ def table() -> str:
     splits = sum(len(row["about"]["splits"]) for row in found)
     wins = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
     made = found[0]["made"]
-    how = f"Made {made['date'][:10]} by `{made['command']}` on {made['device']}."
+    how = f"Made {made['date'][:10]} by `{present_name(made['command'])}` on {made['device']}."
     words = f"One member (mean of {MEMBERS}) → the ensemble. Of {splits} splits, it improves {wins}."
     return f"{markdown(head, body)}\n\n{words} {how}\n"
 
