@@ -167,7 +167,7 @@ def namespaces() -> Iterator[list[str]]:
 
 
 def sent() -> int:
-    """Bytes that have left this process's side of the link; 0 if there is none."""
+    """Bytes that have left this process's side of the link; 0 without a link."""
     counter = Path("/sys/class/net/link0/statistics/tx_bytes")
     if counter.exists():
         return int(counter.read_text())

@@ -99,7 +99,7 @@ class Manifold(abc.ABC):
 
     @abc.abstractmethod
     def log(self, p: Point, q: Point) -> Tangent:
-        """The velocity at p of the geodesic that reaches q after unit time; NaN if there is none."""
+        """The velocity at p of the geodesic that reaches q after unit time; NaN if no geodesic does."""
 
     @abc.abstractmethod
     def project(self, p: Point) -> Point:

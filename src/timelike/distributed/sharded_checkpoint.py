@@ -37,7 +37,7 @@ class Keeper:
         self._manager.wait_until_finished()
 
     def load(self, like: Mapping[str, jax.Array]) -> tuple[dict[str, jax.Array], dict[str, Any]] | None:
-        """The latest checkpoint, sharded like these arrays; None if there is none.
+        """The latest checkpoint, sharded like these arrays, or None.
 
         The number of rows past the last node depends on the number of processes: rows are cut or added.
         """

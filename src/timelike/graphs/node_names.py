@@ -108,7 +108,7 @@ def as_names(names: Sequence[Hashable]) -> Names:
 
 
 def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
-    """Names in a form that a file can hold; raise a `TypeError` if there is none."""
+    """Names in a form that a file can hold; raise a `TypeError` if it cannot."""
     values: list[Any] = [name.item() if isinstance(name, np.generic) else name for name in names]
     for value in values:
         if type(value).__name__ not in NAME_KINDS:

@@ -217,7 +217,7 @@ class Quadric(Manifold):
         return self._project_out(p, v)
 
     def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
-        """Parallel along the geodesic: v − κ⟨q, v⟩/(1 + z)·(p + q); Π_q v if there is none (z ≤ −1)."""
+        """Parallel along the geodesic: v − κ⟨q, v⟩/(1 + z)·(p + q); Π_q v without a geodesic (z ≤ −1)."""
         self._check_shapes(p=p, q=q, v=v)
         _, w = self._arc_arguments(p, q)
         joined = w > 0
