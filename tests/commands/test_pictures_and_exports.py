@@ -75,8 +75,14 @@ def test_every_option_of_training_reaches_the_plan():
         TrainingOptions(dim=0).options("minkowski")
 
 
-@pytest.mark.parametrize("text", ["same_source", "target=2", "same_source=x", "uniform=2,,"])
-def test_negatives_that_cannot_be_read(text):
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("same_source", "target=2", "same_source=x", "uniform=2,,"),
+        *("reversed=2", "listed=2", "uniform=0", "uniform=2,uniform=3", "weights=2"),
+    ],
+)
+def test_negatives_that_cannot_be_drawn(text):
     with pytest.raises(ValueError, match=f"negatives is '{text}'"):
         TrainingOptions(negatives=text).options("minkowski")
 

@@ -78,9 +78,18 @@ def test_given_validation_pairs_are_not_learned():
     plan = resolve(split.train, valid=split.valid)
     assert not plan.refit
     assert plan.valid_negatives is None
+    assert "given" in plan.reasons["validation"]
     assert plan.graph is split.train
     assert plan.candidates[0].config.negatives.counts == {"same_target": 4}
     assert resolve(split.train, FitOptions(refit=True), valid=split.valid).known.num_edges == GRAPH.num_edges
+
+
+def test_a_plan_for_streamed_edges_names_the_negatives_that_it_draws(tmp_path):
+    shards = EdgeShards.write(STARS, tmp_path / "shards", hold_out=0.2)
+    plan = resolve(shards, FitOptions(settings="regulatory"))
+    assert plan.valid_negatives == "uniform"
+    assert "uniform" in plan.reasons["validation"]
+    assert "active_source" not in plan.reasons["validation"]
 
 
 def test_many_processes_train_one_geometry_once():

@@ -54,10 +54,10 @@ class Fit:
     """The spacetime. auto tries those that suit the graph; validation picks the best."""
 
     manifold: OwnManifold = None
-    """Manifold class of your own instead, from a module that Python can import; it is built with --dim."""
+    """Your own manifold class, from a module that Python can import; it is built with --dim."""
 
     preset: Annotated[Preset | None, chosen(Preset)] = None
-    """Settings found for this kind of graph. Explicit options override the preset."""
+    """Settings for a kind of graph. Explicit options override the preset."""
 
     settings: File = None
     """Settings from a file that `timelike tune` wrote. Explicit options override them."""
@@ -75,7 +75,7 @@ class Fit:
     """Fraction of EDGES to hold out for validation; default: 0.1 without --valid."""
 
     refit: Annotated[Literal["yes", "no"] | None, optional("{yes,no}")] = None
-    """Train again with the validation edges; default: yes if held out of EDGES, at most a million."""
+    """Train again with the validation edges; default: yes without --valid, up to a million edges."""
 
     members: int = 1
     """Number of ensemble members. Predictions are the mean over the members and come with a spread."""
@@ -87,7 +87,7 @@ class Fit:
     """Continue an interrupted run from the folder MODEL.checkpoint."""
 
     snapshots: Annotated[int | None, optional("N")] = None
-    """Train once more in the end and save N epochs with the model, for the replay of `timelike explore`."""
+    """Train once more at the end and save N epochs with the model, for the replay of `timelike explore`."""
 
     stream: Flag = False
     """Stream the edges from files beside the checkpoint: for graphs larger than memory."""

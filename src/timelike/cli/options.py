@@ -85,17 +85,23 @@ def _negatives(text: str | None) -> Any:
         return None
     if text.lstrip("-").isdecimal():
         return int(text)
+    kinds = [field.name for field in dataclasses.fields(Negatives)[:-1] if field.name != "listed"]
     counts: dict[str, Any] = {}
     for part in text.split(","):
-        kind, _, count = part.partition("=")
+        kind, _, count = (word.strip() for word in part.partition("="))
         if not count.isdecimal():
             raise ValueError(f"negatives is {text!r}; it must be a number or like same_source=2,reversed=1")
-        counts[kind.strip()] = int(count)
+        if kind not in kinds:
+            raise ValueError(f"negatives is {text!r}; each kind must be one of {', '.join(kinds)}")
+        if kind in counts:
+            raise ValueError(f"negatives is {text!r}; it names {kind} twice")
+        counts[kind] = int(count)
+    if not any(counts.values()):
+        raise ValueError(f"negatives is {text!r}; without negatives, every pair becomes a likely edge")
     try:
         return Negatives(**counts)
-    except TypeError:
-        kinds = ", ".join(field.name for field in dataclasses.fields(Negatives)[:-1])
-        raise ValueError(f"negatives is {text!r}; each kind must be one of {kinds}") from None
+    except ValueError as error:
+        raise ValueError(f"negatives is {text!r}; {str(error).removeprefix('Negatives: ')}") from None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -84,10 +84,11 @@ class Split:
         first, names = summaries[0], ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
         train, nodes, valid, test, non_edges = (typed(f"{first['folder']}/{name}") for name in names)
         valid = f" --valid {valid}" if first["valid_edges"] else ""
-        print(f"next  timelike fit {train} --nodes {nodes}{valid} --out model")
+        model = typed(f"{first['folder']}/model")  # a model of all edges, in another folder, stays
+        print(f"next  timelike fit {train} --nodes {nodes}{valid} --out {model}")
         if first["test_edges"]:
             test = f"--edges {test} --negatives {non_edges}"
-            print(f"      timelike evaluate model {test}")
+            print(f"      timelike evaluate {model} {test}")
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
         """The splits with the names of their folders in --out."""

@@ -44,7 +44,7 @@ NOTHING: Any = Tally(*cast(Any, [np.zeros(())] * 6))
 
 
 class Best(NamedTuple):
-    """The epoch to keep: its score, its number and, unless the last is always kept, its points."""
+    """The epoch to keep: score, number, points (None if the last epoch is always kept), learned reals."""
 
     score: float
     epoch: int
@@ -123,7 +123,7 @@ class Run:
         return self._embedding(names)
 
     def advance(self) -> None:
-        """Train on one block; after the last of an epoch, make its report."""
+        """Train on one block; after the last block of an epoch, report the epoch."""
         epoch = len(self.history)
         self.tables, tally = self.runner.block(epoch, self.block, self.tables)
         self.tally, self.block = jax.tree.map(lambda a, b: a + b, self.tally, tally), self.block + 1
@@ -240,5 +240,5 @@ def _copy(points: jax.Array) -> jax.Array:
 
 
 def _node_at(place: int, nodes: int) -> int:
-    """The node at a place."""
+    """The node that was dealt to a place."""
     return int(np.flatnonzero(places(np.arange(nodes), nodes) == place)[0])

@@ -117,12 +117,12 @@ def check_free(path: Path, where: str = "path") -> None:
     if not path.exists():
         return
     if not path.is_dir():
-        raise FileExistsError(f"{path} is a file; choose a folder for the model")
+        raise FileExistsError(f"{where} is {path}, which is a file; choose a folder for the model")
     content = sorted(entry.name for entry in path.iterdir())
     foreign = [name for name in content if name not in (*FILES, EDGES, REPLAY)]
     if foreign or (content and MODEL not in content):
         raise FileExistsError(
-            f"{path} is a folder but not a model (it holds {show(foreign or content)}); choose another"
+            f"{where} is {path}, a folder but no model (it holds {(foreign or content)[0]}); choose another"
         )
 
 

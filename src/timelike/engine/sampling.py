@@ -33,8 +33,8 @@ class EdgeTable:
 
     `weights` is empty for an unweighted graph. `active_sources` and `active_targets` hold the nodes with
     outgoing and incoming edges, if a kind of negatives draws from them. `places` is for `hubs.sum_by_node`.
-    `halvings` bounds the binary search in a row; `draws` is how often a negative is drawn before it is left
-    out.
+    `halvings` is the number of steps of the binary search in a row. A negative that is still an edge after
+    `draws` draws is left out.
     """
 
     sources: Int[Array, "edges"]
@@ -57,7 +57,7 @@ class EdgeTable:
         kinds: Negatives | None = None,
         by_node: bool = False,
     ) -> EdgeTable:
-        """Copy a graph's edges and an (n, 2) array of listed pairs to the device, to draw these kinds.
+        """Copy a graph's edges, listed pairs (n, 2), and what these kinds of negatives need to the device.
 
         `by_node`: gradients are summed for every node, which needs `places`.
         """
@@ -195,7 +195,7 @@ def draw_examples(
 def _draw(
     key: Key[Array, ""], table: EdgeSource, kind: str, s: Nodes, t: Nodes, real: Bool[Array, "*shape"]
 ) -> tuple[Nodes, Nodes, Bool[Array, "*shape"], Int[Array, ""]]:
-    """Draw a negative of a kind per entry: (source, target, whether it is one, rejected draws)."""
+    """Draw one negative per entry: (source, target, whether it is a non-edge, rejected draws)."""
     if kind == "reversed":
         bad = table.contains(t, s) | (s == t)
         return t, s, real & ~bad, jnp.sum(bad & real, dtype=jnp.int32)

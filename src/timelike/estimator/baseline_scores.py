@@ -36,8 +36,7 @@ def euclidean(
     """A Euclidean embedding with the undirected Fermi-Dirac likelihood.
 
     Without a config it follows the recipe, with seed 0. On a large graph it trains for fewer epochs, then on
-    fewer
-    edges, at most `VISITS` edges in all; `say` reports how much.
+    fewer edges, at most `VISITS` edges in all; `say` reports how much.
     """
     model, full = recipe("euclidean", dim, graph=graph)
     if config is None:
@@ -58,8 +57,7 @@ def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Confi
 
 
 #: The one list of baselines: name → a function that builds one from the training graph and validation pairs,
-#: and
-#: reports slow steps.
+#: and reports slow steps.
 BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None, Say], Any]] = {
     "degree product": lambda graph, *_: DegreeProduct(graph),
     "common neighbours": lambda graph, *_: common_neighbours(graph),
@@ -84,8 +82,7 @@ def evaluate_baselines(
     """Build baselines from the training graph and evaluate each like a model, with the same arguments.
 
     `learned` is the graph with the validation edges, if the model was refitted with them: then the baselines
-    are
-    too. `names` are some of `BASELINES`; `say` reports slow steps.
+    are too. `names` are some of `BASELINES`; `say` reports slow steps.
     """
     unknown = [name for name in names if name not in BASELINES]
     if unknown:

@@ -27,7 +27,7 @@ Checkpoint = Checkpointing | str | os.PathLike | None
 
 
 class Fit(NamedTuple):
-    """The embedding, the chosen geometry and why, a row per candidate, and the edges that were learned."""
+    """The embedding, its geometry and the reason for it, a row per candidate, and the edges learned."""
 
     embedding: Embedding
     geometry: str
@@ -43,7 +43,7 @@ Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
 def carry_out(
     plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None, train: Train | None = None
 ) -> Fit:
-    """Do what a plan says. `train` replaces the training of a candidate, as many processes do."""
+    """Do what a plan says. `train` replaces `train_candidate`, for example to train on many processes."""
     candidate, embedding, tried = choose(plan, checkpoint, progress, train or train_candidate)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
@@ -69,7 +69,7 @@ def carry_out(
 def choose(
     plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train
 ) -> tuple[Candidate, Embedding, list[dict[str, Any]]]:
-    """Train the candidates and keep the one with the best validation AP, with a row for each."""
+    """Train the candidates; return the one with the best validation AP, and a row about each."""
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     for number, candidate in enumerate(plan.candidates, 1):
@@ -93,8 +93,8 @@ def choose(
 def train_candidate(
     plan: FitPlan, candidate: Candidate, checkpoint: Checkpoint, progress: bool | None
 ) -> Embedding:
-    """The best of all seeds and variations, in one program."""
-    _, model, config, runs = (getattr(candidate, field.name) for field in dataclasses.fields(candidate))
+    """Train all seeds and variations of a candidate in one program, and return the best run."""
+    model, config, runs = candidate.model, candidate.config, candidate.variations
     common: dict[str, Any] = {"valid": plan.valid, "checkpoint": checkpoint, "progress": progress}
     if not runs and plan.seeds == 1:
         return train(plan.graph, model, config, **common)
@@ -150,11 +150,11 @@ def refit(
     checkpoint: Checkpoint = None,
     progress: bool | None = None,
 ) -> Embedding:
-    """The same run on `graph`, validation edges included, up to the epoch that validation chose.
+    """Repeat the run on `graph`, which includes the validation edges, up to the epoch that validation chose.
 
     Members are trained again in one program, up to the median of their chosen epochs. Score, calibration and
-    history stay those of the validated run. So does the threshold that its validation pairs give, kept in
-    `info["refit"]` with a digest of these pairs: edges that were learned cannot validate (`learned_since`).
+    history stay those of the validated run. So does its threshold, which `info["refit"]` keeps with a digest
+    of the validation pairs: edges that were learned cannot validate (`learned_since`).
     """
     members = embedding.info.get("members", [])
     last = int(embedding.info["best_epoch"])

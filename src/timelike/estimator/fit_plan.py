@@ -1,8 +1,8 @@
 """The plan of a fit: every choice with its reason, as data, before anything is trained.
 
-Choices are layered: a recipe for the geometry and the graph, over it a preset or a file of settings, over it
-the explicit options. `assemble` is the one place where the layers meet. The estimator, the command line,
-streamed fits, fits on many processes, sweeps and searches all carry out what `resolve` returns.
+Choices come in three layers: a recipe for the geometry and the graph, then a preset or a settings file, then
+the explicit options. Each layer overrides those before it; `assemble` combines them. The estimator, the
+command line, streamed fits, fits on many processes, sweeps and searches all carry out what `resolve` returns.
 """
 
 from __future__ import annotations
@@ -68,9 +68,8 @@ class FitPlan:
     """What a fit will do, as data; `timelike fit --plan` prints it, and the saved model keeps it.
 
     candidates       geometries to train, the most promising first; validation picks one
-    valid_negatives  the kind of negatives that validation edges are compared with; None: the pairs were
-                     given,
-                     or there are none
+    valid_negatives  the kind of negatives that validation edges are compared with; None if the negatives
+                     were given too
     score            "likelihood", or "best": the score with the highest validation AP
     seeds, members   random starts, of which validation keeps one; runs whose mean predicts
     refit            whether to train once more with the validation edges
@@ -113,8 +112,8 @@ class FitPlan:
             "validation": f"{valid:,} edges; {self.reasons['validation']}",
             "geometry": f"{' | '.join(one.geometry for one in self.candidates)}; {self.reasons['geometry']}",
             "model": f"{self.candidates[0].model}",
-            "runs": f"{sum(max(1, len(one.variations)) for one in self.candidates) * self.seeds}, "
-            f"then {self.members} member{'s' * (self.members > 1)}",
+            "runs": f"{sum(max(1, len(one.variations)) for one in self.candidates) * self.seeds}"
+            + f", then {self.members - 1} more for an ensemble" * (self.members > 1),
             "training": f"{first.epochs} epochs, {first.batch_size} edges a step, {first.optimizer}, "
             f"learning rate {first.learning_rate:g}",
             "negatives": f"{kinds} per edge; {self.reasons['negatives']}",
@@ -142,7 +141,9 @@ def resolve(
     train, pairs, missing = _held_out(graph, valid, options, kind)
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
-    drawn = None if isinstance(valid, LabelledPairs) else kind
+    drawn: str | None = kind
+    if isinstance(valid, LabelledPairs):
+        drawn, reasons["validation"] = None, "with their negatives, as given"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)
     names, reasons["geometry"] = _geometries(train, options, settings)
     built = [(name, *assemble(train, name, settings, options, negatives)) for name in names]
@@ -181,9 +182,9 @@ def assemble(
     options: FitOptions | None = None,
     negatives: Negatives | None = None,
 ) -> tuple[Model, Config]:
-    """The model and how to train it: the recipe for a geometry, over it the settings, over it the options.
+    """The model and how to train it: the recipe for a geometry, overridden by settings, then by options.
 
-    `negatives` are drawn where neither settings nor options say which.
+    `negatives` are used if neither settings nor options name any.
     """
     settings, options = settings or Settings(), options or FitOptions()
     dim = next(x for x in (options.dim, settings.dim, 10) if x is not None)
@@ -202,7 +203,7 @@ def assemble(
 def _held_out(
     graph: AnyGraph, valid: Any, options: FitOptions, kind: str
 ) -> tuple[AnyGraph, LabelledPairs | None, str]:
-    """Training edges, validation pairs, and if there are none of these, why."""
+    """Training edges, validation pairs, and if there are no such pairs, the reason."""
     if isinstance(graph, DiGraph):
         data, missing = hold_out(graph, valid, options.valid_fraction, options.seed, kind)
         return data.graph, data.valid, missing
@@ -217,9 +218,11 @@ def _valid_negatives(
     graph: AnyGraph, settings: Settings, options: FitOptions, spread: bool
 ) -> tuple[str, str]:
     """The kind of negatives that validation edges are compared with, and why."""
+    if not isinstance(graph, DiGraph):
+        return "uniform", "uniform negatives, the only kind for streamed edges"
     if settings.valid_negatives is not None:
         return settings.valid_negatives, f"{settings.valid_negatives} negatives, as the settings say"
-    if not isinstance(graph, DiGraph) or spread or options.negatives is not None or settings.negatives:
+    if spread or options.negatives is not None or settings.negatives:
         return "uniform", "uniform negatives"
     kind = suitable_negatives(graph)
     return kind, "uniform negatives" if kind == "uniform" else f"{kind} negatives, which suit the graph"
@@ -231,14 +234,14 @@ def _negatives(
     kind: str | None,
     settings: Settings,
     options: FitOptions,
-    unseen: bool,
+    trains_once: bool,
 ) -> tuple[Negatives | None, str]:
-    """The negatives of training unless settings or options name them, and why these."""
+    """The negatives of training and the reason; None if settings or options name them."""
     if options.negatives is not None:
         return None, "as given"
     if settings.negatives:
         return None, "as the settings say"
-    if unseen:
+    if trains_once:
         return Negatives(uniform=4), "the default for streamed edges and many processes"
     drawn = None if kind is None else negatives_of(kind)
     if drawn is not None or valid is None or not isinstance(graph, DiGraph):
@@ -268,7 +271,7 @@ def _variations(
     settings: Settings,
     options: FitOptions,
 ) -> tuple[Mapping[str, float], ...]:
-    """Variations of the recipe that leave alone what settings and options say."""
+    """Variations of the recipe that keep what settings and options set."""
     if not isinstance(name, str):
         return ()
     fixed = {*settings.numbers, *settings.training}
@@ -278,12 +281,12 @@ def _variations(
 
 
 def _refit(
-    graph: AnyGraph, pairs: LabelledPairs | None, options: FitOptions, valid: Any, unseen: bool
+    graph: AnyGraph, pairs: LabelledPairs | None, options: FitOptions, valid: Any, trains_once: bool
 ) -> tuple[bool, str]:
     """Whether to train once more with the validation edges, and why."""
     if pairs is None:
         return False, "there are no validation edges"
-    if unseen:
+    if trains_once:
         return False, "streamed edges and many processes train once"
     if options.refit is not None:
         return options.refit, "as given"

@@ -37,8 +37,7 @@ def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, negatives: 
     """Validation pairs as given, or a share of the edges with negatives, if that is enough of them.
 
     `valid` are `LabelledPairs`, edges (negatives are drawn), or None: hold out a `fraction`, the latest edges
-    of a
-    graph with times. `negatives` is the kind that is drawn.
+    of a graph with times. `negatives` is the kind that is drawn.
     """
     if isinstance(valid, LabelledPairs):
         return Held(TrainedOn(known, valid), "")

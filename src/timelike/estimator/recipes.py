@@ -1,5 +1,4 @@
-"""Recipes: the first layer of a plan. For a geometry, a likelihood and a graph, the model and how to train
-it.
+"""Recipes, the first layer of a plan: the model for a geometry, a likelihood and a graph, and its training.
 
 If there are validation pairs, a fit also tries the settings of `portfolio`, with negatives of the same kind.
 `timelike reproduce defaults` measures how much tuning adds to a recipe.
@@ -40,8 +39,7 @@ CURVED = ("anti-de-sitter", "de-sitter", "hyperboloid", "sphere", "two-time-hype
 FADING = 0.1
 
 #: Graphs with more edges are trained with Adam, by the recipe alone; smaller ones with the paper's SGD, and
-#: with a
-#: few variations of the recipe.
+#: with a few variations of the recipe.
 SMALL = 20_000
 #: Most steps of an epoch, as long as batches stay below `LARGEST_BATCH`.
 STEPS = 256
@@ -51,8 +49,7 @@ SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
 #: The fields of `Config` that `variations` may change, besides the numbers of the model.
 SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")
 #: Kind of validation negatives → training negatives of the same kind. If few nodes are sources (or targets),
-#: the
-#: model learns the direction of edges from reversed ones.
+#: the model learns the direction of edges from reversed ones.
 OF_VALIDATION: dict[str, dict[str, int]] = {
     "uniform": {"uniform": 4},
     "active_source": {"active_source": 4, "reversed": 1},
@@ -83,10 +80,8 @@ def recipe(
     """A model and how to train it.
 
     `geometry` is a name in `manifolds.MANIFOLDS` or `baselines.MODELS`, or a manifold, which has its own
-    dimensions.
-    A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry. With m edges
-    there
-    are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
+    dimensions. A `likelihood` by name gets the numbers of the recipe; None: the one that suits the geometry.
+    With m edges there are 20·(10⁶/m)^0.3 epochs, between 5 and 150. Without a graph: as for a small one.
     """
     space = geometry if isinstance(geometry, Manifold) else None
     if isinstance(geometry, Manifold):
@@ -123,8 +118,7 @@ def variations(
     """Settings to try by validation, the recipe's own first, as runs for `timelike.sweep`.
 
     They come from `portfolio`; a geometry without any tries a third and three times the learning rate.
-    Numbers in
-    `fixed` keep their values. The list is empty for a large graph, or if nothing is left to vary.
+    Numbers in `fixed` keep their values. The list is empty for a large graph, or if nothing is left to vary.
     """
     if graph.num_edges > SMALL:
         return []
@@ -146,8 +140,7 @@ def negatives_of(kind: str) -> Negatives | None:
     """Training negatives of the same kind as those of validation; None if training has no such kind.
 
     A model should train on the comparison it is evaluated by: on DREAM5, where listed negatives are pairs of
-    a
-    regulator and a gene, nothing else matters more.
+    a regulator and a gene, nothing else matters more.
     """
     counts = OF_VALIDATION.get(kind)
     return None if counts is None else _weighted(counts)
@@ -159,8 +152,7 @@ def _weighted(counts: dict[str, int]) -> Negatives:
 
 
 def negatives_like(valid: LabelledPairs, graph: DiGraph) -> Negatives:
-    """Training negatives of the most likely kind of the validation negatives, when nobody says how they were
-    drawn.
+    """Training negatives of the kind that the validation negatives, drawn elsewhere, most likely are.
 
     Sources may be any nodes, nodes with outgoing edges, or the latter as often as they have edges; targets
     likewise.

@@ -16,8 +16,7 @@ from timelike.estimator.settings import Settings
 from timelike.graphs.digraph import DiGraph
 
 #: Training negatives to choose from, besides those of the start and of validation. The last two suited DREAM5
-#: and
-#: WordNet best.
+#: and WordNet best.
 NEGATIVES: tuple[dict[str, Any], ...] = (
     {"uniform": 4},
     {"same_source": 2, "same_target": 2},

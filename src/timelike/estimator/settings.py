@@ -39,8 +39,7 @@ class Settings:
     geometry, likelihood  by name
     dim                   dimensions, time included
     valid_negatives       the kind of negatives for validation, a name in `evaluation.NEGATIVE_KINDS`; None:
-                          the kind
-                          that suits the graph, or uniform if `negatives` are set
+                          the kind that suits the graph, or uniform if `negatives` are set
     score                 the ranking score: "likelihood", or "best", chosen by validation
     numbers               of the model: tau1, alpha, circumference, …
     negatives             training negatives as `Negatives` takes them: {"same_source": 2, "reversed": 1}

@@ -42,47 +42,36 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     """Embed a directed graph in a spacetime, and predict missing edges.
 
     geometry        a name in `timelike.manifolds.MANIFOLDS`, a manifold object, or "auto": train the
-                    geometries that
-                    suit the graph and keep the one with the best validation AP
+                    geometries that suit the graph and keep the one with the best validation AP
     likelihood      a name in `timelike.likelihoods.LIKELIHOODS`, a `Likelihood`, or None: the one that suits
-                    the
-                    geometry
+                    the geometry
     settings        `Settings`, a file of them (`timelike tune` writes one) or the name of a preset; explicit
                     parameters override them
     dim             dimensions, time included; default: 10
     epochs, batch_size, learning_rate
                     None: by the recipe for this geometry and graph. On a small graph a fit also tries a
-                    portfolio of
-                    settings in one program, changing nothing that is given, and keeps the best by validation
+                    portfolio of settings in one program, changing nothing that is given, and keeps the best
+                    by validation
     negatives       negative samples of training: a number of uniform ones per edge, or `Negatives(…)`; None:
-                    4 of the
-                    kind that validation uses
+                    4 of the kind that validation uses
     tables          storage of the points while they are trained: "float32" (default), or half of it,
-                    "bfloat16" or
-                    "float16"
+                    "bfloat16" or "float16"
     seed, seeds     the first seed, and how many random starts; the best by validation is kept
     members         ensemble size: the chosen run, and more runs of its settings with the following seeds.
-                    From 2
-                    members on, predictions have a spread
+                    From 2 members on, predictions have a spread
     valid_fraction  share of the edges to hold out (the latest, if the graph has times). They choose epoch,
-                    seed,
-                    settings and geometry, and calibrate the probabilities. With fewer than ten such edges,
-                    none are
-                    held out
+                    seed, settings and geometry, and calibrate the probabilities. With fewer than ten such
+                    edges, none are held out
     refit           whether to train once more at the end, with the validation edges, for as many epochs as
-                    they
-                    chose; None: if they were held out here and the graph has at most a million edges
+                    they chose; None: if they were held out here and the graph has at most a million edges
     calibrate       whether to calibrate the probabilities
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
     progress        a progress bar on stderr; None: if stderr is a terminal
 
     `plan(graph)` shows these choices without training. After `fit`: `embedding_` (an `Embedding`), `plan_`
-    (the
-    `FitPlan`), `geometry_` and `reason_` (the choice, and why), `candidates_` (geometry, valid_ap and status
-    of each
-    trial), and `trained_on_` with `graph_` (the edges learned), `valid_` (validation pairs or None) and
-    `known_` (all
-    known edges, which predictions exclude).
+    (the `FitPlan`), `geometry_` and `reason_` (the choice, and why), `candidates_` (geometry, valid_ap and
+    status of each trial), and `trained_on_` with `graph_` (the edges learned), `valid_` (validation pairs or
+    None) and `known_` (all known edges, which predictions exclude).
     """
 
     def __init__(
@@ -133,9 +122,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         `timelike.read` takes.
 
         A square matrix is an adjacency matrix, two columns are an edge list. The edges of `EdgeShards` are
-        streamed.
-        `valid` replaces the held-out edges: `LabelledPairs`, or edges, for which negatives are drawn. `y` is
-        ignored.
+        streamed. `valid` replaces the held-out edges: `LabelledPairs`, or edges, for which negatives are
+        drawn. `y` is ignored.
         """
         return self.carry_out(self.plan(graph, valid=valid))
 

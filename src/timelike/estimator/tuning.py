@@ -44,8 +44,7 @@ from timelike.training.training_loop import train
 LANES = {"cpu": 12}
 MORE_LANES = 48
 #: A rung: the share of the epochs, of the settings and of the arms that take part, and the share of the
-#: budget after
-#: which no more of its runs start.
+#: budget after which no more of its runs start.
 RUNGS = ((1 / 4, 1.0, 1.0, 0.4), (1 / 2, 1 / 3, 1 / 2, 0.6), (1.0, 1 / 3, 1 / 2, 0.8))
 FINALISTS = 3
 #: Offset of the seeds of the finals from those of the search.
@@ -65,10 +64,8 @@ class Tuned:
     """The result of a search.
 
     `settings` of the winner; the `leaderboard` of the finalists, best first (median and standard deviation of
-    the
-    validation AP over `seeds` fresh seeds, and their settings); the number of settings tried (`trials`) and
-    the
-    `seconds` they took; `trained_on`: training edges and validation pairs.
+    the validation AP over `seeds` fresh seeds, and their settings); the number of settings tried (`trials`)
+    and the `seconds` they took; `trained_on`: training edges and validation pairs.
     """
 
     settings: Settings
@@ -105,16 +102,11 @@ def tune(
     """Search for settings for about `budget` minutes, or until `trials` have been drawn; keep the best.
 
     `start` is what to search around: settings, a file of settings or the name of a preset. `valid_negatives`
-    is the
-    kind of negatives for validation (default: that of the start, or the kind that suits the graph); choose
-    the
-    comparison that you will evaluate. `valid` and `valid_fraction` are as in `SpacetimeEmbedding`; pass
-    training
-    edges only. `journal` names a file that keeps finished steps; a search with the same arguments continues
-    from it.
-    `seeds` are those of the finals. With `trials` the result depends on the seed alone, with a budget also on
-    the
-    machine.
+    is the kind of negatives for validation (default: that of the start, or the kind that suits the graph);
+    choose the comparison that you will evaluate. `valid` and `valid_fraction` are as in `SpacetimeEmbedding`;
+    pass training edges only. `journal` names a file that keeps finished steps; a search with the same
+    arguments continues from it. `seeds` are those of the finals. With `trials` the result depends on the seed
+    alone, with a budget also on the machine.
     """
     positive_number("budget", budget)
     whole_number("seeds", seeds, 3)

@@ -51,7 +51,7 @@ class DegreeProduct:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Katz:
-    """Σₗ βˡ (Aˡ)ₛₜ over l in `lengths`; (Aˡ)ₛₜ counts the paths s → … → t of length l.
+    """Σₗ βˡ (Aˡ)ₛₜ over l in `lengths`; (Aˡ)ₛₜ counts the walks s → … → t of length l.
 
     The sum is truncated, so it is sparse and finite for any β. (Aˡ)ₛₜ is row s of A^⌈l/2⌉ times column t of
     A^⌊l/2⌋, computed for the given pairs only.

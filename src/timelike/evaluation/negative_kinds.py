@@ -33,15 +33,16 @@ KIND_ENDS: dict[str, tuple[str, str]] = {
     "active_target": ("any", "active_target"),
 }
 
-#: A draw is repeated at most this often, in batches that grow to this size. A graph that has not yielded
-#: enough non-edges by then has too few for an evaluation.
+#: Pairs are drawn in at most MAX_ROUNDS batches, which grow up to MAX_BATCH pairs. A graph that has not
+#: yielded enough non-edges by then has too few for an evaluation.
 MAX_ROUNDS, MAX_BATCH = 100, 1 << 20
 
-#: If at most this share of the nodes has outgoing (incoming) edges, uniform pairs mostly teach which nodes
+#: If at most this share of the nodes has outgoing (or incoming) edges, uniform pairs mostly teach which nodes
 #: these are.
 FEW = 0.3
 
-#: Random replacements of one end. Hubs that are still linked to every draw choose among the nodes left.
+#: An end is redrawn at most this often. If every draw was a neighbour, as for a hub, the remaining nodes are
+#: listed, and one of them is chosen.
 REDRAWS = 16
 
 
@@ -188,7 +189,7 @@ NEGATIVE_KINDS: dict[str, Callable[[Request], np.ndarray]] = {
 
 
 def suitable_negatives(graph: DiGraph) -> str:
-    """The kind of negatives that asks the interesting question about a graph: which node links to which?
+    """The kind of negatives for which degrees are not enough: a model must learn which node links to which.
 
     If few nodes have outgoing edges, knowing them is enough to separate edges from `uniform` pairs, and the
     top predictions are worthless. Such a graph gets `active_source` negatives: which targets does each source

@@ -222,4 +222,4 @@ def _suggest(facts: dict[str, Any]) -> tuple[str, str]:
     cycles = f"{on_cycles:.0%} of the nodes lie on cycles, which need a circle of time"
     if facts["longest_shortest_cycle"] <= 2 or share >= 0.2:
         return "anti-de-sitter", f"{cycles}; its curvature suits tight cycles and triangles"
-    return "cylindrical-minkowski", f"{cycles}; try anti-de-sitter too"
+    return "cylindrical-minkowski", f"{cycles}; anti-de-sitter may suit too"

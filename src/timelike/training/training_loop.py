@@ -45,7 +45,7 @@ COLD, LOW, HIGH = 0.01, 1e-4, 1.0
 
 
 class DivergedError(ArithmeticError):
-    """Training met a non-finite number; `embedding` holds the best epoch before."""
+    """Training met a non-finite number; `embedding` holds the best epoch before that."""
 
     def __init__(self, message: str, epoch: int, embedding: Embedding):
         super().__init__(message)
@@ -56,7 +56,7 @@ class DivergedError(ArithmeticError):
 class InterruptedTraining(KeyboardInterrupt):
     """A signal stopped training at the end of an epoch.
 
-    `embedding` holds the best epoch so far; None for many runs.
+    `embedding` holds the best epoch so far; it is None after runs side by side or on many processes.
     """
 
     def __init__(self, message: str, embedding: Embedding | None):
