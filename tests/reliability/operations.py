@@ -20,6 +20,7 @@ import timelike as tl
 from timelike.cli.split_command import Split
 from timelike.embedding import exports, model_folder
 from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
 from timelike.estimator import tuning
 from timelike.estimator.settings import Settings
 from timelike.training import checkpoint, sweeps, training_loop
@@ -41,7 +42,7 @@ def embedding(number: int) -> Embedding:
 
 def save(folder: Path, turn: int) -> None:
     number = turn % 2
-    trained_on = tl.trained_on.TrainedOn(tl.datasets.cycle(2000 + number))
+    trained_on = TrainedOn(tl.datasets.cycle(2000 + number))
     model_folder.save(embedding(number), folder / "model", trained_on)
 
 

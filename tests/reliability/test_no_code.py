@@ -87,7 +87,7 @@ def test_a_folder_that_is_itself_named_by_a_link_is_the_users_own(model):
 PROGRAM = """
 import sys
 import timelike as tl
-from timelike import store
+from timelike.embedding import model_folder
 tl.Embedding.load(sys.argv[2])  # load the lazy imports
 opened = []
 def see(event, arguments):
