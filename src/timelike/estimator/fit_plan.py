@@ -11,7 +11,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from timelike._util.checks import whole_number
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.core.model import Model
@@ -157,10 +156,10 @@ def resolve(
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
     return FitPlan(
         candidates=tuple(
-            Candidate(_label(name), model, config, _variations(name, model, config, train, settings, options))
-            if validated
-            else Candidate(_label(name), model, config)
-            for name, model, config in built
+            Candidate(
+                _label(row[0]), *row[1:], _variations(*row, train, settings, options) if validated else ()
+            )
+            for row in built
         ),
         valid_negatives=drawn,
         score=settings.score,
@@ -195,8 +194,7 @@ def assemble(
     kinds = Negatives(**settings.negatives) if settings.negatives else negatives
     drawn: dict[str, Any] = {} if kinds is None else {"negatives": kinds}
     config = dataclasses.replace(config, **settings.training, **drawn)
-    epochs = None if options.epochs is None else whole_number("epochs", options.epochs, 1)
-    config = dataclasses.replace(shortened(config, epochs), **options.named)
+    config = dataclasses.replace(shortened(config, options.epochs), **options.named)
     return with_numbers(model, settings.numbers), config
 
 
