@@ -64,13 +64,30 @@ def test_the_same_every_time(run):
 
 
 def test_table(run):
-    code, out, err = run("evaluate", "model", "--edges", "test.tsv")
-    assert code == 0
-    assert "note: training the Euclidean baseline on 184 edges, epochs: 150\n" in err
+    code, out, err = run("evaluate", "model", "--edges", "test.tsv", "--baselines", "L3,Katz")
+    assert code == 0, err
     lines = out.splitlines()
     assert lines[0].split()[:2] == ["average_precision", "roc_auc"]
-    assert [line.split("  ")[0] for line in lines[1:6]] == ["model", *BASELINES]
+    assert [line.split("  ")[0] for line in lines[1:4]] == ["model", "L3", "Katz"]
     assert "36 edges, 144 negatives (uniform)" in out
+
+
+def test_a_sample_of_many_pairs_is_the_same_for_all(run):
+    code, out, err = run("evaluate", "model", "--edges", "test.tsv", "--most-pairs", 50, "--json")
+    assert (code, json.loads(out)["positives"]) == (0, 10)
+    assert "scored: 50 of 180 pairs" in err
+
+
+def test_a_model_that_is_beaten_is_said_to_be(run, files):
+    """A model that learned nothing ranks at random."""
+    fit = ("fit", "edges.tsv", "--out", files / "bad", "--geometry", "euclidean", "--epochs", 1)
+    code, out, err = run(*fit, "--learning-rate", 1e-6, "--json")
+    found = json.loads(out)
+    assert code == 0, err
+    assert max(found["baselines"].values()) > found["valid_ap"]
+    assert "better than the model" in err
+    evaluation = run("evaluate", files / "bad", "--edges", "test.tsv", "--baselines", "L3,SVD")
+    assert "better than the model" in evaluation.err
 
 
 @pytest.mark.long
@@ -101,6 +118,7 @@ def test_ratio_and_seed_of_drawn_non_edges(run):
         (["model", "--edges", "test.tsv", "--negatives", "hard"], "--negatives is 'hard'"),
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: listed[0] is"),
         (["model", "--edges", "test.tsv", "--ratio", "0"], "--ratio is 0"),
+        (["model", "--edges", "test.tsv", "--baselines", "l4"], "baselines has 'l4'"),
         (["model", "--edges", "test.tsv", "--negatives", "non-edges.tsv", "--ratio", "2"], "--ratio"),
         (["model", "--edges", "loops.tsv"], "loops.tsv: "),
         (["model", "--edges", "cycle:5"], "cycle:5, pair 1: "),

@@ -59,6 +59,26 @@ def test_from_split_to_scores_without_a_leak(run, tmp_path):
     assert "fair" not in err
 
 
+def test_a_split_remembers_its_negatives(run, tmp_path):
+    """`fit` and `evaluate` compare edges with the split's own negatives, and name any others."""
+    parts, model = tmp_path / "parts", tmp_path / "model"
+    assert run("split", "edges.tsv", "--out", parts, "--negatives", "same_source").code == 0
+    fit = ("fit", parts / "train.tsv", "--nodes", parts / "nodes.txt", "--valid", parts / "valid.tsv")
+    assert run(*fit, "--out", model, *QUICK).code == 0
+    info = tl.Embedding.load(model).info
+    assert info["valid_negatives"] == "same_source"
+    split = tl.Split.load(parts / "split.safetensors")
+    trained_on = tl.SpacetimeEmbedding.load(model).trained_on_
+    assert np.array_equal(trained_on.valid.negatives, split.valid_negatives)
+    test = ("evaluate", model, "--edges", parts / "test.tsv", "--json", "--baselines", "none")
+    code, out, err = run(*test)
+    assert (code, json.loads(out)["negatives"]) == (0, len(split.test_negatives))
+    assert "another question" not in err
+    named = run(*test, "--negatives", parts / "test-non-edges.tsv")
+    assert json.loads(named.out)["average_precision"] == json.loads(out)["average_precision"]
+    assert "another question" in run(*test, "--negatives", "uniform").err
+
+
 def test_what_to_type_next_can_be_typed(run, tmp_path):
     _, out, _ = run("split", "edges.tsv", "--out", tmp_path / "my parts")
     fit, evaluate = (shlex.split(line.partition("timelike ")[2]) for line in out.splitlines()[1:])

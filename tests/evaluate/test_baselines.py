@@ -1,15 +1,30 @@
 """Baselines against dense matrices and networkx."""
 
+import functools
+
 import networkx as nx
 import numpy as np
 import pytest
 from any_graphs import random_graph
 
 from timelike import DiGraph
+from timelike.baselines import MODELS
 from timelike.datasets import chain, duplication_divergence
-from timelike.estimator import baseline_scores, recipes
-from timelike.estimator.baseline_scores import evaluate_baselines
-from timelike.evaluation import DegreeProduct, Katz, common_neighbours, heuristics
+from timelike.estimator import TRAINED, UNTRAINED, baseline_scores, recipes
+from timelike.estimator.baseline_names import baseline_names, beaten
+from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
+from timelike.evaluation import (
+    DegreeProduct,
+    Katz,
+    Paths,
+    Reachability,
+    Svd,
+    TimesOutDegree,
+    common_neighbours,
+    l3,
+    path_counts,
+    reciprocity,
+)
 from timelike.evaluation.pair_evaluation import evaluate
 from timelike.evaluation.splits import split_edges
 
@@ -17,10 +32,13 @@ GRAPH = random_graph(40, 200)
 ALL = [x.reshape(-1) for x in np.indices((40, 40))]
 
 
-def dense(graph=GRAPH):
+def dense(graph=GRAPH, normalised=False):
     matrix = np.zeros((graph.num_nodes, graph.num_nodes))
     matrix[graph.sources, graph.targets] = 1
-    return matrix
+    if not normalised:
+        return matrix
+    leaving, entering = (np.maximum(matrix.sum(axis), 1) for axis in (1, 0))
+    return matrix / np.sqrt(leaving)[:, None] / np.sqrt(entering)
 
 
 def test_degree_product():
@@ -38,9 +56,76 @@ def test_common_neighbours_follow_the_arrows():
     assert common_neighbours(chain(3)).score([0, 2, 0], [2, 0, 1]).tolist() == [1, 0, 0]
 
 
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("pattern", [">", "<", ">>", "><", "<>", "><>", "<><", ">>>", "<>>><"])
+def test_paths_are_products_of_matrices(pattern, normalised):
+    matrix = dense(normalised=normalised)
+    steps = ({">": matrix, "<": matrix.T}[arrow] for arrow in pattern)
+    expected = functools.reduce(np.matmul, steps).reshape(-1)
+    found = Paths(GRAPH, pattern, normalised).score(*ALL)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-14)
+    order = np.random.default_rng(0).permutation(len(found))
+    mixed = Paths(GRAPH, pattern, normalised).score(ALL[0][order], ALL[1][order])
+    np.testing.assert_allclose(mixed, found[order], rtol=1e-12)
+
+
+def test_sampled_paths_have_the_expected_counts(monkeypatch):
+    """With little work allowed, neighbours are sampled; counts stay right on average, and repeat."""
+    star = DiGraph.from_arrays([0] * 300 + list(range(1, 301)), [*range(1, 301)] + [301] * 300)
+    exact, sampled = Paths(star, ">>"), Paths(star, ">>", work=150)
+    assert exact.score([0], [301]).tolist() == [300]
+    assert sampled.sample(np.array([0]), np.array([301]))[0] == 64
+    assert sampled.score([0], [301]).tolist() == sampled.score([0], [301]).tolist()
+    monkeypatch.setattr(path_counts, "ENTRIES", 50)  # several blocks
+    many = Paths(random_graph(200, 8000), "><>")
+    s, t = np.random.default_rng(1).integers(0, 200, (2, 400))
+    few = Paths(many.graph, "><>", work=80_000)
+    assert few.sample(s, t)[0] is not None
+    assert few.score(s, t).mean() == pytest.approx(many.score(s, t).mean(), rel=0.05)
+
+
+def test_l3_times_degree_and_reciprocity():
+    leaving = dense().sum(1) + 1
+    scaled = TimesOutDegree(GRAPH, l3(GRAPH)).score(*ALL)
+    np.testing.assert_allclose(scaled, l3(GRAPH).score(*ALL) * leaving[ALL[0]])
+    assert np.array_equal(reciprocity(GRAPH).score(*ALL), dense().T.reshape(-1))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_reachability_is_the_inverse_length_of_a_shortest_path(back):
+    """Against networkx, with few descendants and with few ancestors."""
+    rng = np.random.default_rng(3)
+    net = nx.DiGraph((int(rng.integers(0, node)), node) for node in range(1, 30))
+    net.add_edges_from([(3, 20), (5, 28)])  # several parents
+    net = net.reverse() if back else net
+    graph = DiGraph.from_arrays(*zip(*net.edges, strict=True), 30)
+    s, t = (x.reshape(-1) for x in np.indices((30, 30)))
+    lengths = dict(nx.all_pairs_shortest_path_length(net))
+    expected = [1 / lengths[a][b] if a != b and b in lengths[a] else 0 for a, b in zip(s, t, strict=True)]
+    assert Reachability(graph).score(s, t).tolist() == expected
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_svd(normalised):
+    matrix = dense(normalised=normalised)
+    left, values, right = np.linalg.svd(matrix)
+    whole = Svd(GRAPH, 40, normalised)
+    np.testing.assert_allclose(whole.score(*ALL), matrix.reshape(-1), atol=1e-8)
+    expected = (left[:, :5] * values[:5]) @ right[:5]
+    np.testing.assert_allclose(whole.cut(5).score(*ALL), expected.reshape(-1), atol=1e-8)
+
+
+def test_a_dot_product_is_that_of_source_and_target_vectors():
+    model = MODELS["dot-product"](3)
+    p, q = np.random.default_rng(0).normal(size=(2, 8)).astype(np.float32)
+    x = p[0] + q[1] + p[2:5] @ q[5:8]
+    assert model.log_prob(p, q) == pytest.approx(-np.log1p(np.exp(-x)), rel=1e-6)
+    assert model.log_prob_not(p, q) == pytest.approx(-np.log1p(np.exp(x)), rel=1e-6)
+
+
 @pytest.mark.parametrize("entries", [1 << 23, 20_000, 500])
 def test_katz(monkeypatch, entries):
-    monkeypatch.setattr(heuristics, "ENTRIES", entries)
+    monkeypatch.setattr(path_counts, "ENTRIES", entries)
     for lengths in [(1, 2, 3, 4), (3,), (1, 5)]:
         expected = sum(0.1**k * np.linalg.matrix_power(dense(), k) for k in lengths)
         found = Katz(GRAPH, 0.1, lengths).score(*ALL)
@@ -57,7 +142,7 @@ def test_truncated_katz_nears_the_whole_sum():
 def test_empty():
     graph = DiGraph.from_arrays([0], [1], 3)
     assert DegreeProduct(graph).score([0, 0, 1], [1, 2, 2]).tolist() == [4, 2, 1]
-    for make in (DegreeProduct, Katz, common_neighbours):
+    for make in (DegreeProduct, Katz, common_neighbours, l3, reciprocity, Reachability):
         assert make(graph).score([0, 0, 1], [1, 2, 2]).argmax() == 0
         assert make(graph).score([], []).shape == (0,)
 
@@ -65,7 +150,7 @@ def test_empty():
 def test_all_go_through_the_same_evaluation():
     split = split_edges(duplication_divergence(seed=17))
     found = evaluate_baselines(split.train, split)
-    assert list(found) == ["degree product", "common neighbours", "Katz"]
+    assert list(found) == [name for name in UNTRAINED if name != "reachability"]  # there are cycles
     assert found["degree product"] == evaluate(DegreeProduct(split.train), split)
     by_hand = evaluate_baselines(split.train, split.test, valid=split.valid, known=split.graph)
     assert by_hand == found
@@ -83,17 +168,33 @@ def test_a_large_graph_is_cut_short(monkeypatch):
     config = recipes.recipe("euclidean", graph=graph)[1]
     for visits in (10**6, 3 * graph.num_edges, 20):
         monkeypatch.setattr(baseline_scores, "VISITS", visits)
-        part, short = baseline_scores._cut_short(graph, config, said.append)
+        part, short = baseline_scores._cut_short("euclidean", graph, config, said.append)
         assert part.num_edges * short.epochs <= visits
         assert part.num_edges == min(graph.num_edges, visits)
-        again, _ = baseline_scores._cut_short(graph, config, said.append)
+        again, _ = baseline_scores._cut_short("euclidean", graph, config, lambda text: None)
         assert np.array_equal(again.targets, part.targets)
     edges = graph.num_edges
-    assert said[::2] == [
-        f"training the Euclidean baseline on {edges} edges, epochs: 150",
-        f"training the Euclidean baseline on {edges} edges, epochs: 3 of 150: the graph is large",
-        f"training the Euclidean baseline on 20 of {edges} edges, epochs: 1 of 150: the graph is large",
-    ]
+    assert len(said) == 2
+    assert f"{edges} edges" in said[0]
+    assert "3 of 150" in said[0]
+    assert f"20 of {edges}" in said[1]
+    assert "1 of 150" in said[1]
+
+
+def test_names_of_baselines():
+    assert baseline_names("all") == tuple(BASELINES) == (*UNTRAINED, *TRAINED)
+    assert baseline_names("none") == ()
+    assert baseline_names("L3-normalised, svd,DOT_PRODUCT") == ("L3 normalised", "SVD", "dot product")
+    with pytest.raises(ValueError, match=r"baselines has 'l4'.*L3-x-out-degree"):
+        baseline_names("l3,l4")
+
+
+def test_a_beaten_model_is_named():
+    assert beaten(0.5, {"L3": 0.4}, "here") is None
+    assert beaten(None, {"L3": 0.4}, "here") is None
+    said = beaten(0.5, {"L3": 0.6, "SVD": 0.7}, "here")
+    assert "SVD ranks here better" in said
+    assert "0.700 against 0.500" in said
 
 
 @pytest.mark.parametrize(
@@ -102,3 +203,7 @@ def test_a_large_graph_is_cut_short(monkeypatch):
 def test_mistakes(options, says):
     with pytest.raises(ValueError, match=says):
         Katz(GRAPH, **options)
+    with pytest.raises(ValueError, match="pattern is '>-'"):
+        Paths(GRAPH, ">-")
+    with pytest.raises(ValueError, match="rank is 0"):
+        Svd(GRAPH, 0)

@@ -27,6 +27,7 @@ Geometry = Literal[
     "entailment-cones",
     "poincare-embedding",
     "shadow-cones",
+    "dot-product",
 ]
 LikelihoodName = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]

@@ -1,4 +1,5 @@
-"""Published models to compare with spacetimes: disks, cones, order and Poincaré embeddings.
+"""Published models to compare with spacetimes: disks, cones, order and Poincaré
+embeddings, and the dot product of two vectors a node.
 
 The registry `MODELS` maps names to constructors, which take `dim`. Each returns a `Model`, which is trained,
 saved and queried like any other. May import: _util, core, manifolds, evaluation.
@@ -7,6 +8,7 @@ saved and queried like any other. May import: _util, core, manifolds, evaluation
 from collections.abc import Callable
 
 from timelike.baselines.disk_embeddings import Disk, euclidean_disk, hyperbolic_disk, spherical_disk
+from timelike.baselines.dot_products import Dot, dot_product
 from timelike.baselines.hyperbolic_cones import EntailmentCone, entailment_cones
 from timelike.baselines.margin_energy import Energy
 from timelike.baselines.order_embeddings import Order, order_embedding
@@ -23,11 +25,13 @@ MODELS: dict[str, Callable[[int], Model]] = {
     "entailment-cones": entailment_cones,
     "poincare-embedding": poincare_embedding,
     "shadow-cones": shadow_cones,
+    "dot-product": dot_product,
 }
 
 __all__ = [
     "MODELS",
     "Disk",
+    "Dot",
     "Energy",
     "EntailmentCone",
     "Order",
@@ -35,6 +39,7 @@ __all__ = [
     "Static",
     "UmbralCone",
     "directed",
+    "dot_product",
     "entailment_cones",
     "euclidean_disk",
     "hyperbolic_disk",

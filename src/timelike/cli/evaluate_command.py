@@ -13,12 +13,14 @@ from timelike.cli.options import Json, optional
 from timelike.cli.printing import note, print_json, print_table
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
+from timelike.cli.split_files import split_of
 
 if TYPE_CHECKING:
     import numpy as np
 
     from timelike.embedding.trained_on import TrainedOn
     from timelike.evaluation.labelled_pairs import LabelledPairs
+    from timelike.evaluation.pair_evaluation import Evaluation
     from timelike.graphs.digraph import DiGraph
 
 #: `--negatives`: a kind to draw, or a file.
@@ -65,6 +67,12 @@ class Evaluate:
     seed: int = SEED
     """Seed of the draw: the same seed draws the same negatives."""
 
+    baselines: str = "all"
+    """Simple methods to compare with: all, untrained, none, or names separated by commas: L3,SVD."""
+
+    most_pairs: int = 200_000
+    """Score at most this many pairs, drawn at random; the same for the model and all baselines. 0: all."""
+
     json: Json = False
 
     reading: tyro.conf.OmitArgPrefixes[PairOptions] = dataclasses.field(default_factory=PairOptions)
@@ -73,31 +81,20 @@ class Evaluate:
 
     def run(self) -> None:
         """Draw negatives, score all pairs, and print."""
-        from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
+        from timelike.estimator.baseline_names import baseline_names, beaten
         from timelike.evaluation.pair_evaluation import evaluate
 
+        names = baseline_names(self.baselines)
         listed = is_file(self.negatives)
         if listed and (self.ratio, self.seed) != (RATIO, SEED):
             raise ValueError("--negatives FILE cannot be combined with --ratio or --seed: nothing is drawn")
         fitted = self.loading.load(self.model, "no baselines, and drawn negatives may be training edges")
         positives, known = self._edges(fitted)
-        kind = self.negatives or fitted.embedding.info.get("valid_negatives") or "uniform"
-        pairs = self._pairs(positives, known, kind, listed)
-        trained_on = fitted.trained_on
-        valid = None if trained_on is None else trained_on.valid
+        kind, file = self._negatives(fitted, listed)
+        pairs = self._pairs(positives, known, kind, file)
+        valid = None if fitted.trained_on is None else fitted.trained_on.valid
         scores = evaluate(fitted.embedding, pairs, valid=valid, known=known)
-        baselines = {}
-        if trained_on is not None:
-            refit = "refit" in fitted.embedding.info
-            baselines = evaluate_baselines(
-                trained_on.before if refit else trained_on.graph,
-                pairs,
-                valid=valid,
-                known=known,
-                learned=trained_on.graph if refit else None,
-                names=tuple(BASELINES),
-                say=note,
-            )
+        baselines = {} if fitted.trained_on is None else self._baselines(fitted, pairs, known, names)
         result = {
             **scores.to_dict(),
             "negatives_from": "file" if listed else kind,
@@ -109,6 +106,49 @@ class Evaluate:
             print_json(result)
         else:
             _print(result)
+        others = {name: one.average_precision for name, one in baselines.items()}
+        if line := beaten(scores.average_precision, others, "these pairs"):
+            note(line)
+
+    def _negatives(self, fitted: Fitted, listed: bool) -> tuple[str, str | None]:
+        """The kind of the negatives and their file, if they have one; a note if validation used others.
+
+        The test file of a split brings its own negatives.
+        """
+        validated = fitted.embedding.info.get("valid_negatives")
+        part = split_of(str(self.negatives) if listed else self.edges)
+        file = self.negatives if listed else None
+        if part is not None and self.negatives is None and (self.ratio, self.seed) == (RATIO, SEED):
+            file = part.negatives_file
+            note(f"{file}: the {part.kind} negatives of the split")
+        kind = (
+            part.kind if part is not None and file is not None else self.negatives or validated or "uniform"
+        )
+        if validated is not None and kind != validated and not (listed and part is None):
+            note(
+                f"validation compared edges with {validated} negatives, this test uses {kind} ones: "
+                f"the model was chosen for another question; --negatives {validated} asks the same"
+            )
+        return kind, file
+
+    def _baselines(
+        self, fitted: Fitted, pairs: LabelledPairs, known: DiGraph, names: tuple[str, ...]
+    ) -> dict[str, Evaluation]:
+        """The baselines, built from the edges that the model learned."""
+        from timelike.estimator.baseline_scores import evaluate_baselines
+
+        trained_on = fitted.trained_on
+        assert trained_on is not None
+        refit = "refit" in fitted.embedding.info
+        return evaluate_baselines(
+            trained_on.before if refit else trained_on.graph,
+            pairs,
+            valid=trained_on.valid,
+            known=known,
+            learned=trained_on.graph if refit else None,
+            names=names,
+            say=note,
+        )
 
     def _edges(self, fitted: Fitted) -> tuple[np.ndarray, DiGraph]:
         """The test edges, each once, and the graph of all known edges, including these."""
@@ -137,19 +177,23 @@ class Evaluate:
         if chosen:
             note(f"{chosen:,} of {len(edges):,} test edges were used for validation: scores are optimistic")
 
-    def _pairs(self, positives: np.ndarray, known: DiGraph, kind: str, listed: bool) -> LabelledPairs:
+    def _pairs(self, positives: np.ndarray, known: DiGraph, kind: str, file: str | None) -> LabelledPairs:
         from timelike.evaluation.labelled_pairs import LabelledPairs
         from timelike.evaluation.negative_kinds import check_listed, draw_negatives
 
-        if listed:
-            pairs = self.reading.pairs(kind, known.num_nodes, known.names)
+        if file is not None:
+            listed = self.reading.pairs(file, known.num_nodes, known.names)
             try:
-                negatives = check_listed(known, pairs)
+                negatives = check_listed(known, listed)
             except ValueError as error:
-                raise ValueError(f"{kind}: {error}") from None
+                raise ValueError(f"{file}: {error}") from None
         else:
             negatives = draw_negatives(kind, known, positives, self.ratio, self.seed)
-        return LabelledPairs.build(positives, negatives)
+        pairs = LabelledPairs.build(positives, negatives)
+        if 0 < self.most_pairs < len(pairs.labels):
+            note(f"scored: {self.most_pairs:,} of {len(pairs.labels):,} pairs; --most-pairs 0 scores all")
+            pairs = pairs.sample(self.most_pairs)
+        return pairs
 
 
 def is_file(negatives: str | None) -> bool:

@@ -30,10 +30,12 @@ from timelike.cli.options import (
 from timelike.cli.own_manifolds import OwnManifold, own_manifold
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.split_files import split_of
 
 if TYPE_CHECKING:
     from timelike.estimator.settings import Settings
     from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
+    from timelike.evaluation.splits import Split
     from timelike.graphs.digraph import DiGraph
     from timelike.io.edge_shards import AnyGraph
 
@@ -82,6 +84,9 @@ class Fit:
 
     plan: Flag = False
     """Print what the fit would do, and why. Train nothing and write nothing."""
+
+    baselines: str = "untrained"
+    """Simple methods to score on the validation pairs: untrained, all, none, or names separated by commas."""
 
     resume: Flag = False
     """Continue an interrupted run from the folder MODEL.checkpoint."""
@@ -170,6 +175,7 @@ class Fit:
             geometry,
             settings=None if source is None else Settings.load(source),
             members=self.members,
+            baselines=self.baselines,
             valid_fraction=self._fraction,
             refit=None if self.refit is None else self.refit == "yes",
             **({} if self.manifold is None else {"dim": None}),
@@ -227,6 +233,8 @@ class Fit:
 
     def print_summary(self, estimator: SpacetimeEmbedding, start: float) -> None:
         """Print a summary of the model, with the seconds since `start`."""
+        from timelike.estimator.baseline_names import beaten
+
         plan = estimator.plan_
         graph = plan.graph if estimator.trained_on_ is None else estimator.graph_
         summary = result(self.out, estimator.embedding_, graph, plan.valid)
@@ -234,23 +242,29 @@ class Fit:
             print_json({**summary, "seconds": round(time.monotonic() - start, 1), "version": __version__})
         else:
             show(summary)
+        if line := beaten(summary["valid_ap"], summary["baselines"], "the validation pairs"):
+            note(line)
 
     @property
     def checkpoints(self) -> Path:
         """The folder for checkpoints, beside the model."""
         return beside(self.out)
 
-    def read_valid(self, graph: Any) -> DiGraph | None:
-        """The validation edges of --valid, if any."""
+    def read_valid(self, graph: Any) -> DiGraph | Split | None:
+        """The validation edges of --valid, if any; those of a split come with its negatives."""
         file = self.valid
         if file is None:
             return None
         from timelike.estimator.inputs import said_of_validation
+        from timelike.evaluation.splits import Split
         from timelike.graphs.digraph import DiGraph
 
         edges = self.reading.pairs(file, graph.num_nodes, graph.names)
         for line in said_of_validation(graph, edges):
             note(f"{file}: {line}")
+        if (split := split_of(file)) is not None:
+            drawn = self.reading.pairs(split.negatives_file, graph.num_nodes, graph.names)
+            return Split(graph, edges, drawn, edges[:0], edges[:0], split.kind)
         return DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
 
     def _keep_replay(self, estimator: SpacetimeEmbedding) -> None:
@@ -263,7 +277,7 @@ class Fit:
         if not replay.ends_at(estimator.embedding_):
             note("--snapshots trained again, and rounding made the replay end slightly differently")
 
-    def _tuned(self, graph: Any, valid: DiGraph | None, start: Any) -> Settings:
+    def _tuned(self, graph: Any, valid: DiGraph | Split | None, start: Any) -> Settings:
         """The settings that a search finds; its journal is beside the checkpoint."""
         from timelike.estimator.tuning import tune
 

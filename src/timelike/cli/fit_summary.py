@@ -40,6 +40,7 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
         "valid_ap": info.get("valid_ap"),
         "guessing_ap": None if valid is None else float(np.asarray(valid.labels).mean()),
         "member_valid_ap": [member["valid_ap"] for member in info.get("members", ())],
+        "baselines": info.get("baselines", {}),
         "calibration": info.get("calibration"),
     }
 
@@ -63,6 +64,9 @@ def show(summary: dict[str, Any]) -> None:
         alone = f"; its members alone score {members}" if members else ""
         random = f"a random ranking scores {summary['guessing_ap']:.3f}"
         print(f"validation AP  {summary['valid_ap']:.3f} ({random}{alone})")
+    if summary["baselines"]:
+        scores = sorted(summary["baselines"].items(), key=lambda one: -one[1])
+        print(f"baselines      {', '.join(f'{name} {ap:.3f}' for name, ap in scores)}")
     print(f"probabilities  {summary['calibration'] or 'not calibrated: there are no validation edges'}")
     print(f"next           {first_question(model, summary['nodes'])}")
     print(f"               timelike plot {typed(model)} --out picture.png")

@@ -4,7 +4,8 @@
 manifolds, graphs, evaluation, io, baselines, engine, embedding, training.
 """
 
-from timelike.estimator.baseline_scores import BASELINES, UNTRAINED, euclidean, evaluate_baselines
+from timelike.estimator.baseline_names import TRAINED, UNTRAINED
+from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
 from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
 from timelike.estimator.settings import PRESETS, Settings
@@ -14,6 +15,7 @@ from timelike.estimator.tuning import Tuned, tune
 __all__ = [
     "BASELINES",
     "PRESETS",
+    "TRAINED",
     "UNTRAINED",
     "Candidate",
     "FitOptions",
@@ -21,7 +23,6 @@ __all__ = [
     "Settings",
     "SpacetimeEmbedding",
     "Tuned",
-    "euclidean",
     "evaluate_baselines",
     "resolve",
     "tune",

@@ -1,72 +1,120 @@
-"""Baselines beside a model: heuristics of the graph, and a Euclidean embedding trained for a few seconds."""
+"""Baselines beside a model: counts on the graph, its singular vectors, and two small trained models."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from timelike._util.checks import show
+from timelike._util.progress import SHOWN
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
+from timelike.estimator.baseline_names import UNTRAINED
 from timelike.estimator.carry_out import refit
-from timelike.estimator.recipes import recipe, shortened
-from timelike.evaluation.heuristics import DegreeProduct, Katz, common_neighbours
+from timelike.estimator.fit_plan import FitPlan
+from timelike.estimator.recipes import negatives_like, recipe, shortened
+from timelike.evaluation.heuristics import DegreeProduct, Reachability, Svd, TimesOutDegree, reciprocity
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.pair_evaluation import Evaluation, evaluate
+from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.pair_evaluation import Evaluation, evaluate, score_pairs
+from timelike.evaluation.path_counts import WORK, Katz, Paths, common_neighbours, l3
 from timelike.evaluation.splits import Split
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import train
 
-#: Most edges, counted once per epoch, that train the Euclidean baseline.
+#: Most edges, counted once per epoch, that train a baseline.
 VISITS = 5_000_000
 
+#: Most validation pairs that choose a baseline's threshold and rank.
+VALID_PAIRS = 50_000
+
+#: Ranks of the singular value decomposition that validation chooses from; on a large graph the first two.
+RANKS, LARGE = (4, 16, 64), 10**6
+
+#: Coordinates of the trained baselines: of a Euclidean point, and of each vector of a dot product.
+DIM = {"euclidean": 10, "dot-product": 32}
+
 Say = Callable[[str], None]
+Builder = Callable[[DiGraph, LabelledPairs | None, Say], Any]
 
 
-def euclidean(
-    graph: DiGraph,
-    dim: int = 10,
-    config: Config | None = None,
-    valid: LabelledPairs | None = None,
-    progress: bool | None = None,
-    say: Say = lambda text: None,
-) -> Embedding:
-    """A Euclidean embedding with the undirected Fermi-Dirac likelihood.
+def _quiet(text: str) -> None:
+    """Say nothing."""
 
-    Without a config it follows the recipe, with seed 0. On a large graph it trains for fewer epochs, then on
-    fewer edges, at most `VISITS` edges in all; `say` reports how much.
+
+def trained(geometry: str) -> Builder:
+    """A builder of a model that is trained for a few seconds, by the recipe and with seed 0.
+
+    It learns from negatives like those of the validation pairs. On a large graph it trains for fewer epochs,
+    then on fewer edges, at most `VISITS` edges in all; it says how much.
     """
-    model, full = recipe("euclidean", dim, graph=graph)
-    if config is None:
-        graph, config = _cut_short(graph, full, say)
-    return train(graph, model, config, valid=valid, progress=progress)
+
+    def build(graph: DiGraph, valid: LabelledPairs | None = None, say: Say = _quiet) -> Embedding:
+        model, config = recipe(geometry, DIM[geometry], graph=graph)
+        if valid is not None:
+            config = dataclasses.replace(config, negatives=negatives_like(valid, graph))
+        part, config = _cut_short(geometry, graph, config, say)
+        return train(part, model, config, valid=valid, progress=False)
+
+    return build
 
 
-def _cut_short(graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
+def _cut_short(geometry: str, graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:
     """The run, cut to the epochs and edges that `VISITS` allows."""
     epochs = min(config.epochs, max(1, VISITS // graph.num_edges))
     part, edges = graph, f"{graph.num_edges:,} edges"
     if graph.num_edges > VISITS:
         chosen = np.random.default_rng(0).choice(graph.num_edges, VISITS, replace=False, shuffle=False)
         part, edges = graph.subgraph(chosen), f"{VISITS:,} of {edges}"
-    cut = f" of {config.epochs}: the graph is large" if epochs < config.epochs or part is not graph else ""
-    say(f"training the Euclidean baseline on {edges}, epochs: {epochs}{cut}")
+    if epochs < config.epochs or part is not graph:
+        cut = f"{epochs} of {config.epochs} epochs"
+        say(f"the baseline {geometry} is trained on {edges} for {cut}: the graph is large")
     return part, shortened(config, epochs)
 
 
+def _svd(graph: DiGraph, valid: LabelledPairs | None, say: Say) -> Svd:
+    """The decomposition with the best validation AP: normalised or not, and its rank."""
+    ranks = [rank for rank in RANKS[: 2 if graph.num_edges > LARGE else None] if rank < graph.num_nodes] or [
+        1
+    ]
+    if valid is None:
+        return Svd(graph, min(16, ranks[-1]))
+    whole = [Svd(graph, ranks[-1], normalised) for normalised in (True, False)]
+    tried = [svd.cut(rank) for svd in whole for rank in ranks]
+    labels = np.asarray(valid.labels)
+    return max(tried, key=lambda svd: average_precision(score_pairs(svd, *valid[:2]), labels))
+
+
+def _reachability(graph: DiGraph, valid: LabelledPairs | None, say: Say) -> Reachability | None:
+    """Reachability in an acyclic graph whose nodes have few ancestors or descendants."""
+    from scipy.sparse.csgraph import connected_components
+
+    if connected_components(graph.adjacency(), connection="strong")[0] < graph.num_nodes:
+        return None
+    scorer, nodes = Reachability(graph), np.arange(graph.num_nodes)
+    visits = scorer.visits(nodes, nodes)[0].sum()
+    return scorer if visits <= WORK // 8 else None
+
+
 #: The one list of baselines: name → a function that builds one from the training graph and validation pairs,
-#: and reports slow steps.
-BASELINES: dict[str, Callable[[DiGraph, LabelledPairs | None, Say], Any]] = {
+#: and reports what it leaves out. It returns None if the baseline does not apply to such a graph.
+BASELINES: dict[str, Builder] = {
     "degree product": lambda graph, *_: DegreeProduct(graph),
     "common neighbours": lambda graph, *_: common_neighbours(graph),
+    "L3": lambda graph, *_: l3(graph, normalised=False),
+    "L3 normalised": lambda graph, *_: l3(graph),
+    "L3 × out-degree": lambda graph, *_: TimesOutDegree(graph, l3(graph)),
     "Katz": lambda graph, *_: Katz(graph),
-    "Euclidean": lambda graph, valid, say: euclidean(graph, valid=valid, say=say),
+    "reciprocity": lambda graph, *_: reciprocity(graph),
+    "reachability": _reachability,
+    "SVD": _svd,
+    "dot product": trained("dot-product"),
+    "Euclidean": trained("euclidean"),
 }
-
-#: Baselines without training: seconds even for large graphs.
-UNTRAINED = ("degree product", "common neighbours", "Katz")
 
 
 def evaluate_baselines(
@@ -77,29 +125,54 @@ def evaluate_baselines(
     known: DiGraph | None = None,
     learned: DiGraph | None = None,
     names: Collection[str] = UNTRAINED,
-    say: Say = lambda text: None,
+    say: Say = _quiet,
 ) -> dict[str, Evaluation]:
     """Build baselines from the training graph and evaluate each like a model, with the same arguments.
 
     `learned` is the graph with the validation edges, if the model was refitted with them: then the baselines
-    are too. `names` are some of `BASELINES`; `say` reports slow steps.
+    are too. `names` are some of `BASELINES`, and those that do not apply to the graph are left out; `say`
+    reports what is sampled. Of many validation pairs a random sample chooses thresholds and ranks.
     """
     unknown = [name for name in names if name not in BASELINES]
     if unknown:
         raise ValueError(f"names has {show(unknown[0])}; baselines are {', '.join(BASELINES)}")
     watched = getattr(pairs, "valid", valid) if valid is None else valid
+    watched = None if watched is None or not len(watched.labels) else watched.sample(VALID_PAIRS)
     found = {}
-    for name in names:
+    for name in tqdm(names, desc="baselines", **SHOWN):
         before = BASELINES[name](graph, watched, say)
+        if before is None:
+            continue
         after = before if learned is None else _made_again(name, before, learned, watched, say)
-        found[name] = evaluate(after, pairs, valid=valid, known=known, validated=before)
+        found[name] = evaluate(after, pairs, valid=watched, known=known, validated=before)
+    counted = [name for name in found if name in ("L3", "L3 normalised", "Katz")]
+    if counted and (size := _sample(graph, pairs)) is not None:
+        say(f"{counted[0]}: paths follow at most {size} random neighbours of a node: the graph is large")
     return found
+
+
+def compared(embedding: Embedding, plan: FitPlan) -> Embedding:
+    """The embedding with the validation AP of the plan's baselines in `info["baselines"]`."""
+    if not plan.baselines or plan.valid is None or not isinstance(plan.graph, DiGraph):
+        return embedding
+    pairs = plan.valid.sample(VALID_PAIRS)
+    found = evaluate_baselines(plan.graph, pairs, valid=pairs, names=plan.baselines)
+    scores = {name: one.average_precision for name, one in found.items()}
+    return dataclasses.replace(embedding, info={**embedding.info, "baselines": scores})
+
+
+def _sample(graph: DiGraph, pairs: Split | LabelledPairs) -> int | None:
+    """The number of neighbours that L3 follows, None for all."""
+    s, t = (np.asarray(nodes) for nodes in getattr(pairs, "test", pairs)[:2])
+    return Paths(graph, "><>").sample(s, t)[0]
 
 
 def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:
     """The same baseline from all edges; a trained one only if that is cheap."""
+    if isinstance(before, Svd):
+        return Svd(learned, before.rank, before.normalised)
     if name in UNTRAINED:
-        return BASELINES[name](learned, None, say)
+        return BASELINES[name](learned, None, say) or before
     if valid is None or learned.num_edges * before.info["best_epoch"] > VISITS:
         return before
     return refit(before, learned, valid, progress=False)

@@ -10,6 +10,7 @@ from timelike._util.checks import positive_number, share, show, whole_number
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.engine.negatives import Negatives
+from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.recipes import any_negatives, check_geometry
 from timelike.estimator.settings import Settings
 
@@ -36,6 +37,7 @@ class FitOptions:
     valid_fraction: float = 0.1
     refit: bool | None = None
     calibrate: bool = True
+    baselines: str = "untrained"
 
     def check(self) -> None:
         """Reject impossible values; reading a large graph first would take long."""
@@ -53,6 +55,7 @@ class FitOptions:
         if self.learning_rate is not None:
             positive_number("learning_rate", self.learning_rate)
         share("valid_fraction", self.valid_fraction)
+        baseline_names(self.baselines)
         _ = self.drawn
 
     @property

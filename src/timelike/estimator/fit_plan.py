@@ -19,6 +19,7 @@ from timelike.embedding.plain_json import struct_to_json
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
+from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.recipes import (
@@ -33,6 +34,7 @@ from timelike.estimator.recipes import (
 from timelike.estimator.settings import Settings, as_settings
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
+from timelike.evaluation.splits import Split
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph, EdgeShards
 from timelike.training.stream import validation_pairs
@@ -73,6 +75,7 @@ class FitPlan:
     seeds, members   random starts, of which validation keeps one; runs whose mean predicts
     refit            whether to train once more with the validation edges
     calibrate        whether to calibrate probabilities on the validation pairs
+    baselines        simple methods to compare with on the validation pairs
     reasons          choice → why
     graph, valid     training edges and validation pairs; `known` has the edges of both
     """
@@ -84,6 +87,7 @@ class FitPlan:
     members: int
     refit: bool
     calibrate: bool
+    baselines: tuple[str, ...]
     reasons: Mapping[str, str]
     graph: AnyGraph = dataclasses.field(repr=False, compare=False)
     valid: LabelledPairs | None = dataclasses.field(repr=False, compare=False)
@@ -99,6 +103,7 @@ class FitPlan:
             "valid_negatives": self.valid_negatives,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             **{name: getattr(self, name) for name in ("seeds", "members", "score", "refit", "calibrate")},
+            "baselines": list(self.baselines),
             "reasons": dict(self.reasons),
         }
 
@@ -118,6 +123,7 @@ class FitPlan:
             "negatives": f"{kinds} per edge; {self.reasons['negatives']}",
             "score": self.score,
             "calibration": "on the validation pairs" if self.calibrate and valid else "none",
+            "baselines": ", ".join(self.baselines) or "none",
             "refit": f"{'yes' if self.refit else 'no'}; {self.reasons['refit']}",
         }
         return "\n".join(f"{name:<15} {text}" for name, text in rows.items())
@@ -128,7 +134,8 @@ def resolve(
 ) -> FitPlan:
     """Decide what a fit of `graph` will do, from the graph, a preset and the options; nothing is trained.
 
-    `valid` are validation pairs (`LabelledPairs`) or edges; None: a share of the edges is held out. The edges
+    `valid` are validation pairs (`LabelledPairs`), a `Split` that has them, or edges; None: a share of the
+    edges is held out. The edges
     of `EdgeShards` are streamed, and validated on those that were held out when they were written. A fit that
     is `spread` over many processes trains one geometry once.
     """
@@ -137,12 +144,15 @@ def resolve(
     settings, reasons = as_settings(options.settings), {}
     streamed = not isinstance(graph, DiGraph)
     kind, reasons["validation"] = _valid_negatives(graph, settings, options, spread)
+    drawn: str | None = kind
+    if isinstance(valid, Split):
+        drawn, valid = valid.negatives, valid.valid
+        reasons["validation"] = f"with the {drawn} negatives of the split"
+    elif isinstance(valid, LabelledPairs):
+        drawn, reasons["validation"] = None, "with their negatives, as given"
     train, pairs, missing = _held_out(graph, valid, options, kind)
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
-    drawn: str | None = kind
-    if isinstance(valid, LabelledPairs):
-        drawn, reasons["validation"] = None, "with their negatives, as given"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)
     names, reasons["geometry"] = _geometries(train, options, settings)
     built = [(name, *assemble(train, name, settings, options, negatives)) for name in names]
@@ -167,6 +177,7 @@ def resolve(
         members=options.members,
         refit=refit,
         calibrate=options.calibrate,
+        baselines=baseline_names(options.baselines) if validated else (),
         reasons=reasons,
         graph=train,
         valid=pairs,

@@ -43,8 +43,12 @@ FADING = 0.1
 SMALL = 20_000
 #: Most steps of an epoch, as long as batches stay below `LARGEST_BATCH`.
 STEPS = 256
-#: Settings of single baselines: entailment cones have no opening near the centre, so points start outside.
-BASELINE: dict[str, dict[str, Any]] = {"entailment-cones": {"init_scale": 0.5}}
+#: Settings of single baselines: entailment cones have no opening near the centre, so points start outside;
+#: dot products have no gradient at 0.
+BASELINE: dict[str, dict[str, Any]] = {
+    "entailment-cones": {"init_scale": 0.5},
+    "dot-product": {"init_scale": 0.3, "optimizer": "adam", "learning_rate": 0.005},
+}
 SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
 #: The fields of `Config` that `variations` may change, besides the numbers of the model.
 SWEPT_OF_CONFIG = ("learning_rate", "init_scale", "anneal")

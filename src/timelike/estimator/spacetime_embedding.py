@@ -20,6 +20,7 @@ from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
+from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.fit_plan import FitPlan, resolve
@@ -65,6 +66,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     refit           whether to train once more at the end, with the validation edges, for as many epochs as
                     they chose; None: if they were held out here and the graph has at most a million edges
     calibrate       whether to calibrate the probabilities
+    baselines       simple methods to score on the validation pairs too: "untrained", "all", "none", or names
+                    of `BASELINES`, separated by commas
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
     progress        a progress bar on stderr; None: if stderr is a terminal
 
@@ -92,6 +95,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         valid_fraction: float = 0.1,
         refit: bool | None = None,
         calibrate: bool = True,
+        baselines: str = "untrained",
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
     ):
@@ -110,6 +114,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.valid_fraction = valid_fraction
         self.refit = refit
         self.calibrate = calibrate
+        self.baselines = baselines
         self.checkpoint = checkpoint
         self.progress = progress
 
@@ -122,15 +127,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         `timelike.read` takes.
 
         A square matrix is an adjacency matrix, two columns are an edge list. The edges of `EdgeShards` are
-        streamed. `valid` replaces the held-out edges: `LabelledPairs`, or edges, for which negatives are
-        drawn. `y` is ignored.
+        streamed. `valid` replaces the held-out edges: a `Split`, `LabelledPairs`, or edges, for which
+        negatives are drawn. `y` is ignored.
         """
         return self.carry_out(self.plan(graph, valid=valid))
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
         fit = carry_out(plan, self.checkpoint, self.progress, train)
-        self.plan_, self.embedding_ = plan, fit.embedding
+        self.plan_, self.embedding_ = plan, compared(fit.embedding, plan)
         self.geometry_, self.reason_, self.candidates_ = fit.geometry, fit.reason, fit.candidates
         self.trained_on_: TrainedOn | None = None
         if isinstance(fit.graph, DiGraph):

@@ -6,11 +6,12 @@ May import: _util, core, graphs.
 """
 
 from timelike.evaluation import metrics
-from timelike.evaluation.heuristics import DegreeProduct, Katz, common_neighbours
+from timelike.evaluation.heuristics import DegreeProduct, Reachability, Svd, TimesOutDegree, reciprocity
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS, draw_negatives, suitable_negatives
 from timelike.evaluation.pair_evaluation import Evaluation, Scorer, evaluate, score_pairs
 from timelike.evaluation.paired_tests import PairedTest, paired_test, summarise
+from timelike.evaluation.path_counts import Katz, Paths, common_neighbours, l3
 from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 from timelike.evaluation.target_ranks import rank_targets
 
@@ -21,16 +22,22 @@ __all__ = [
     "Katz",
     "LabelledPairs",
     "PairedTest",
+    "Paths",
+    "Reachability",
     "Scorer",
     "Split",
+    "Svd",
+    "TimesOutDegree",
     "common_neighbours",
     "draw_negatives",
     "evaluate",
     "folds",
     "in_edge_order",
+    "l3",
     "metrics",
     "paired_test",
     "rank_targets",
+    "reciprocity",
     "score_pairs",
     "split_edges",
     "suitable_negatives",

@@ -1,27 +1,24 @@
-"""Heuristic baselines: a model is worth what it adds to these.
+"""Simple baselines that need no training: a model is worth what it adds to these.
 
-They see the training graph only. `evaluate` scores them like any model.
+They see the training graph only. `evaluate` scores them like any model; `path_counts` has those that count
+paths.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from timelike._util.checks import positive_number, whole_number
-from timelike.graphs.digraph import DiGraph, checked_nodes
+from timelike._util.checks import whole_number
+from timelike.evaluation import path_counts
+from timelike.evaluation.path_counts import Paths, ends
+from timelike.graphs.digraph import DiGraph
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-
-#: Sparse matrix entries held in memory at once.
-ENTRIES = 1 << 23
+#: Passes over the graph for its singular vectors, after the first.
+PASSES = 4
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -45,69 +42,113 @@ class DegreeProduct:
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
         leaving, entering = self._degrees
-        s, t = _ends(self.graph, sources, targets)
+        s, t = ends(self.graph, sources, targets)
         return leaving[s] * entering[t]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Katz:
-    """Σₗ βˡ (Aˡ)ₛₜ over l in `lengths`; (Aˡ)ₛₜ counts the walks s → … → t of length l.
-
-    The sum is truncated, so it is sparse and finite for any β. (Aˡ)ₛₜ is row s of A^⌈l/2⌉ times column t of
-    A^⌊l/2⌋, computed for the given pairs only.
-    """
+class TimesOutDegree:
+    """Another score times (out-degree(s) + 1): a source with many targets has more to come."""
 
     graph: DiGraph
-    beta: float = 0.05
-    lengths: tuple[int, ...] = (1, 2, 3, 4)
-
-    def __post_init__(self) -> None:
-        positive_number("Katz: beta", self.beta)
-        for length in self.lengths:
-            whole_number("Katz: lengths", length, 1)
+    scorer: Any
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
-        s, t = _ends(self.graph, sources, targets)
-        out = self.graph.adjacency()
-        back = out.T.tocsr()
+        leaving = np.bincount(self.graph.sources, minlength=self.graph.num_nodes) + 1.0
+        return leaving[ends(self.graph, sources, targets)[0]] * self.scorer.score(sources, targets)
+
+
+def reciprocity(graph: DiGraph) -> Paths:
+    """1 if the reverse t → s is an edge, else 0."""
+    return Paths(graph, "<")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reachability:
+    """1/(length of the shortest path s → … → t), 0 if there is none: the perfect answer for a hierarchy.
+
+    All descendants of the sources, or all ancestors of the targets, are followed, whichever are fewer.
+    """
+
+    graph: DiGraph
+
+    def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The score of each pair."""
+        s, t = ends(self.graph, sources, targets)
+        visits, forward = self.visits(s, t)
+        start, end = (s, t) if forward else (t, s)
         scores = np.zeros(len(s))
-        for pairs in self._blocks(out, back, s, t):
-            forward, backward = _powers(out, s[pairs]), _powers(back, t[pairs])
-            left, right = next(forward), next(backward)
-            for length in range(1, max(self.lengths) + 1):
-                left, right = (next(forward), right) if length % 2 else (left, next(backward))
-                if length in self.lengths:
-                    scores[pairs] += self.beta**length * left.multiply(right).sum(axis=1)
+        for pairs in path_counts._blocks(np.argsort(start, kind="stable"), visits[start]):
+            scores[pairs] = self._lengths(start[pairs], end[pairs], forward)
         return scores
 
-    def _blocks(self, out: csr_array, back: csr_array, s: np.ndarray, t: np.ndarray) -> Iterator[slice]:
-        """Slices of one or more pairs whose rows have at most about `ENTRIES` entries."""
-        paths = np.ones((2, self.graph.num_nodes))
-        for step in range(max(self.lengths)):
-            matrix = (out, back)[step % 2]
-            paths[step % 2] = np.minimum(matrix @ paths[step % 2], self.graph.num_nodes)
-        used = np.cumsum(paths[0][s] + paths[1][t] + 1) // ENTRIES
-        cuts = [0, *(np.flatnonzero(np.diff(used)) + 1), len(s)]
-        return (slice(a, b) for a, b in itertools.pairwise(cuts) if a < b)
+    def visits(self, sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, bool]:
+        """An upper bound on the nodes reached from each node, and whether to start at the sources."""
+        matrix = self.graph.adjacency()
+        reached = []
+        for step in (matrix, matrix.T.tocsr()):
+            total = walks = np.ones(self.graph.num_nodes)
+            while walks.any() and (total < len(total)).any():
+                walks = np.where(total < len(total), step @ walks, 0)
+                total = np.minimum(total + walks, len(total))
+            reached.append(total)
+        forward = bool(reached[0][sources].sum() <= reached[1][targets].sum())
+        return reached[0 if forward else 1], forward
+
+    def _lengths(self, start: np.ndarray, end: np.ndarray, forward: bool) -> np.ndarray:
+        """1/length of the shortest path for a block of pairs, level by level."""
+        from scipy.sparse import csr_array
+
+        matrix = self.graph.adjacency()
+        step = matrix if forward else matrix.T.tocsr()
+        once, row = np.unique(start, return_inverse=True)
+        shape = (len(once), self.graph.num_nodes)
+        level = seen = csr_array((np.ones(len(once)), once, np.arange(len(once) + 1)), shape)
+        scores, length = np.zeros(len(start)), 0
+        while level.nnz:
+            length += 1
+            level = level @ step
+            level.data[:] = 1
+            level = level - level.multiply(seen)
+            level.eliminate_zeros()
+            seen = seen + level
+            found = (np.asarray(level[row, end]).ravel() > 0) & (start != end)
+            scores[found] = 1 / length
+        return scores
 
 
-def _ends(graph: DiGraph, sources: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
-    n = graph.num_nodes
-    return checked_nodes(sources, n, "sources"), checked_nodes(targets, n, "targets")
+@dataclasses.dataclass(frozen=True, eq=False)
+class Svd:
+    """(U Σ Vᵀ)ₛₜ of the adjacency matrix with its `rank` largest singular values: two vectors a node.
 
+    If `normalised`, an edge a → b has the entry 1/√(out-degree(a) · in-degree(b)) instead of 1.
+    """
 
-def _powers(matrix: csr_array, rows: np.ndarray) -> Iterator[csr_array]:
-    """Yield the given rows of M⁰, M¹, M², …"""
-    from scipy.sparse import csr_array
+    graph: DiGraph
+    rank: int = 16
+    normalised: bool = True
 
-    ones, starts = np.ones(len(rows)), np.arange(len(rows) + 1)
-    power = csr_array((ones, rows, starts), (len(rows), matrix.shape[0]))
-    while True:
-        yield power
-        power = power @ matrix
+    def __post_init__(self) -> None:
+        whole_number("Svd: rank", self.rank, 1)
 
+    @cached_property
+    def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        from sklearn.utils.extmath import randomized_svd
 
-def common_neighbours(graph: DiGraph) -> Katz:
-    """The number of nodes z with s → z → t: common neighbours along edge directions."""
-    return Katz(graph, beta=1.0, lengths=(2,))
+        matrix = Paths(self.graph, ">", self.normalised)._matrices[">"]
+        rank = min(self.rank, self.graph.num_nodes)
+        left, values, right = randomized_svd(matrix, rank, n_iter=PASSES, random_state=0)
+        return left * values, right.T
+
+    def cut(self, rank: int) -> Svd:
+        """The same with fewer singular values, without another decomposition."""
+        found = Svd(self.graph, rank, self.normalised)
+        found.__dict__["_vectors"] = tuple(table[:, :rank] for table in self._vectors)
+        return found
+
+    def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The score of each pair."""
+        left, right = self._vectors
+        s, t = ends(self.graph, sources, targets)
+        return np.einsum("ij,ij->i", left[s], right[t])

@@ -43,5 +43,16 @@ class LabelledPairs(NamedTuple):
         pairs = np.concatenate([self.positives, self.negatives]).astype(np.int32)
         return hashlib.sha256(np.append(len(self.positives), pairs).tobytes()).hexdigest()[:16]
 
+    def sample(self, most: int, seed: int = 0) -> LabelledPairs:
+        """At most about `most` of the pairs, drawn at random, with the same ratio of labels."""
+        labels = np.asarray(self.labels)
+        if len(labels) <= most:
+            return self
+        rng, share = np.random.default_rng(seed), most / len(labels)
+        parts = (np.flatnonzero(labels), np.flatnonzero(~labels))
+        kept = [rng.choice(part, -int(-share * len(part) // 1), replace=False) for part in parts if len(part)]
+        chosen = np.sort(np.concatenate(kept))
+        return LabelledPairs(*(jnp.asarray(np.asarray(column)[chosen]) for column in self))
+
     def _pairs(self, chosen: np.ndarray) -> np.ndarray:
         return np.stack([np.asarray(self.sources), np.asarray(self.targets)], axis=1)[chosen]

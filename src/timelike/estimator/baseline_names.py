@@ -1,0 +1,53 @@
+"""The names of baselines, and lists of them as users type them."""
+
+from __future__ import annotations
+
+from timelike._util.checks import show
+
+#: Baselines that are trained by gradient descent: seconds each.
+TRAINED = ("dot product", "Euclidean")
+
+#: Baselines that are only counted or decomposed: seconds even for large graphs.
+UNTRAINED = (
+    "degree product",
+    "common neighbours",
+    "L3",
+    "L3 normalised",
+    "L3 × out-degree",
+    "Katz",
+    "reciprocity",
+    "reachability",
+    "SVD",
+)
+
+#: Words for several baselines.
+WORDS = {"all": (*UNTRAINED, *TRAINED), "untrained": UNTRAINED, "none": ()}
+
+
+def baseline_names(text: str) -> tuple[str, ...]:
+    """The baselines of a list such as "L3,svd", or of a word; case, blanks and hyphens do not matter."""
+    if text in WORDS:
+        return WORDS[text]
+    plain = {_plain(name): name for name in WORDS["all"]}
+    wrong = [part for part in text.split(",") if _plain(part) not in plain]
+    if wrong:
+        names = ", ".join(name.replace(" × ", "-x-").replace(" ", "-") for name in WORDS["all"])
+        raise ValueError(
+            f"baselines has {show(wrong[0])}; it must be {', '.join(WORDS)}, or a list of {names}"
+        )
+    return tuple(dict.fromkeys(plain[_plain(part)] for part in text.split(",")))
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().translate(str.maketrans("×", "x", " -_"))
+
+
+def beaten(average_precision: float | None, baselines: dict[str, float], where: str) -> str | None:
+    """One line if a baseline ranks better than the model, with what to do; None if none does."""
+    best = max(baselines, key=lambda name: baselines[name], default=None)
+    if best is None or average_precision is None or baselines[best] <= average_precision:
+        return None
+    return (
+        f"{best} ranks {where} better than the model: AP {baselines[best]:.3f} against "
+        f"{average_precision:.3f}; try a larger --dim, --members 5 or --tune, or use {best} instead"
+    )
