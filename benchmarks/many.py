@@ -180,7 +180,7 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
     import jax
 
     jax.distributed.initialize(address, count, number, heartbeat_timeout_seconds=3600)
-    from timelike.distributed.own_edges import own_edges
+    from timelike.distributed.node_dealing import own_edges
     from timelike.distributed.sharded_edges import own_nodes, rows_of
     from timelike.distributed.sharded_run import mesh_of_all
     from timelike.distributed.sharded_train import Run

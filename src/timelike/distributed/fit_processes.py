@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import jax
 
-from timelike.distributed.node_dealing import dealt
-from timelike.distributed.own_edges import own_edges
+from timelike.distributed.node_dealing import dealt, own_edges
 from timelike.distributed.sharded_edges import over_processes, own_nodes, rows_of
 from timelike.distributed.sharded_run import mesh_of_all
-from timelike.distributed.sharded_train import train
+from timelike.distributed.sharded_train import Run
 from timelike.embedding.embedding import Embedding
 from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
@@ -58,15 +57,7 @@ def _train(
     valid: LabelledPairs | None = None,
     names: Any = None,
 ) -> Embedding:
-    embedding = train(
-        edges,
-        candidate.model,
-        candidate.config,
-        valid=valid,
-        names=names,
-        checkpoint=checkpoint,
-        every_seconds=every,
-    )
+    embedding = Run(edges, candidate.model, candidate.config, valid, checkpoint, every).finish(names)
     if embedding is None:
         raise NotHere
     return embedding

@@ -1,8 +1,13 @@
-"""Training on many processes: `timelike.train` with tables and edges spread over them."""
+"""Training on many processes: `timelike.train` with tables and edges spread over them.
+
+Each process writes its rows of a checkpoint; any number of processes can resume.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -14,18 +19,17 @@ from tqdm import tqdm
 from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.distributed.node_dealing import places
-from timelike.distributed.sharded_checkpoint import Keeper, as_lists
 from timelike.distributed.sharded_edges import edge_sum, over_processes, own_nodes, rows_of, spread
 from timelike.distributed.sharded_run import Runner, collect, mesh_of_all, spread_pairs, start
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.epoch import Report
-from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.passes import Tally
 from timelike.engine.table_storage import check_storage
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_names import Names
+from timelike.training.checkpoint import check_settings
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
     InterruptedTraining,
@@ -38,6 +42,9 @@ from timelike.training.training_loop import (
 
 #: Default seconds between checkpoints.
 SECONDS = 60.0
+
+#: Number of checkpoints to keep; the one before stays until the new one is written.
+KEPT = 1
 
 #: The sums of an epoch before its first block.
 NOTHING: Any = Tally(*cast(Any, [np.zeros(())] * 6))
@@ -52,40 +59,68 @@ class Best(NamedTuple):
     reals: dict[str, jax.Array]
 
 
-def train(
-    dealt: DiGraph,
-    model: Model,
-    config: Config,
-    *,
-    valid: LabelledPairs | None = None,
-    names: Names | None = None,
-    checkpoint: Path | None = None,
-    every_seconds: float = SECONDS,
-    progress: bool | None = None,
-) -> Embedding | None:
-    """Learn a point for every node; returns the embedding in process 0, None in the others.
+class Keeper:
+    """A folder that all processes see, with the latest checkpoint of a run."""
 
-    All processes call this with the same arguments, except that each needs only those edges of the `dealt`
-    graph (see `node_dealing.dealt`) that leave its own nodes. `valid` pairs and `names` use the original node
-    numbers. `checkpoint` is a folder that all processes see, to save the run to and resume from.
-    """
-    return Run(dealt, model, config, valid, checkpoint, every_seconds).finish(names, progress)
+    def __init__(self, folder: Path, settings: dict[str, Any]):
+        try:
+            import orbax.checkpoint as orbax
+        except ImportError:
+            raise ImportError('several processes need orbax: pip install "timelike[scale]"') from None
+        self.folder, self.settings = folder.absolute(), json.loads(json.dumps(settings))
+        self._as = orbax.args
+        options = orbax.CheckpointManagerOptions(max_to_keep=KEPT, enable_async_checkpointing=False)
+        self._manager = orbax.CheckpointManager(self.folder, options=options)
+
+    def save(self, step: int, arrays: Mapping[str, jax.Array], about: dict[str, Any]) -> None:
+        """Write the arrays and `about`; all processes must call this at the same step."""
+        metadata = self._as.JsonSave({"settings": self.settings, **about})
+        items = {"arrays": self._as.StandardSave(dict(arrays)), "about": metadata}
+        self._manager.save(step, args=self._as.Composite(**items), force=True)
+        self._manager.wait_until_finished()
+
+    def load(self, like: Mapping[str, jax.Array]) -> tuple[dict[str, jax.Array], dict[str, Any]] | None:
+        """The latest checkpoint, sharded like these arrays, or None.
+
+        The number of rows past the last node depends on the number of processes: rows are cut or added.
+        """
+        step = self._manager.latest_step()
+        if step is None:
+            return None
+        only = self._as.Composite(about=self._as.JsonRestore())
+        about = self._manager.restore(step, args=only).about
+        check_settings(self.folder, about.get("settings"), self.settings)
+        wanted = {
+            name: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) for name, x in like.items()
+        }
+        restore = self._as.StandardRestore(wanted, strict=False)
+        arrays = self._manager.restore(step, args=self._as.Composite(arrays=restore)).arrays
+        return dict(arrays), about
 
 
 class Run:
-    """The state of a run."""
+    """A run, which all processes make with the same arguments.
+
+    Only the edges of the `dealt` graph (see `node_dealing.dealt`) differ: each process needs those that leave
+    its own nodes. `valid` pairs use the original node numbers. `checkpoint` is a folder that all processes
+    see, to save the run to and resume from.
+    """
 
     def __init__(
         self,
         dealt: DiGraph,
         model: Model,
         config: Config,
-        valid: LabelledPairs | None,
+        valid: LabelledPairs | None = None,
         checkpoint: Path | None = None,
         every_seconds: float = SECONDS,
     ):
         self.model, self.config, self.every_seconds = model, config, every_seconds
-        self.nodes, self.plan = dealt.num_nodes, _plan(config, valid)
+        self.nodes, self.plan = dealt.num_nodes, config.epoch_plan(valid is not None, False)
+        if self.plan.dense:
+            raise ValueError(
+                f'optimizer is {config.optimizer!r}, which moves every node; several processes need "adam"'
+            )
         check_storage(config.tables, model.manifold)
         mesh = mesh_of_all()
         rows = rows_of(mesh, dealt.num_nodes)
@@ -94,7 +129,7 @@ class Run:
         pairs = None if valid is None else spread_pairs(mesh, valid, dealt.num_nodes)
         self.runner = Runner(mesh, self.plan, numbers, edges, pairs)
         self.tables = start(mesh, self.plan, numbers, rows)
-        points = _copy(self.tables.points) if self.plan.select != "last" else None
+        points = jnp.copy(self.tables.points) if self.plan.select != "last" else None
         self.best = Best(-np.inf, 0, points, self.tables.learned.reals)
         self.history: list[Report] = []
         self.block, self.tally = 0, NOTHING
@@ -104,8 +139,8 @@ class Run:
             self.keeper = Keeper(checkpoint, self._settings(dealt))
             self._resume()
 
-    def finish(self, names: Names | None, progress: bool | None) -> Embedding | None:
-        """Train to the end."""
+    def finish(self, names: Names | None = None, progress: bool | None = None) -> Embedding | None:
+        """Train to the end; returns the embedding in process 0, None in the others."""
         hidden = None if progress is None else not progress
         bar = tqdm(
             total=self.config.last_epoch,
@@ -131,7 +166,8 @@ class Run:
             return
         report = self.runner.report(self.tables, self.tally)
         if diverged(report.loss, report.culprits):
-            nodes = [str(_node_at(i, self.nodes)) for i in report.culprits if i >= 0]
+            dealt = places(np.arange(self.nodes), self.nodes)
+            nodes = [str(np.flatnonzero(dealt == i)[0]) for i in report.culprits if i >= 0]
             raise ArithmeticError(diagnosis(nodes, self.model, self.config, epoch + 1))
         self.history.append(report)
         self.block, self.tally = 0, NOTHING
@@ -143,7 +179,7 @@ class Run:
         if self.plan.select == "last":
             self.best = Best(0.0, len(self.history), None, reals)
         elif report.valid_ap > self.best.score:
-            points = _copy(self.tables.points)
+            points = jnp.copy(self.tables.points)
             self.best = Best(float(report.valid_ap), len(self.history), points, reals)
 
     def _out_of_patience(self) -> bool:
@@ -185,12 +221,12 @@ class Run:
             return
         about = {
             "block": self.block,
-            "tally": as_lists(self.tally._asdict()),
-            "history": as_lists(stack_history(self.history)),
+            "tally": self.tally._asdict(),
+            "history": stack_history(self.history),
             "best": [self.best.score, self.best.epoch],
         }
         step = len(self.history) * self.runner.cut.blocks + self.block
-        self.keeper.save(step, self._arrays(), about)
+        self.keeper.save(step, self._arrays(), jax.tree.map(lambda x: np.asarray(x).tolist(), about))
 
     def _resume(self) -> None:
         """Continue from the latest checkpoint, if there is one."""
@@ -224,21 +260,3 @@ class Run:
         reals = jax.device_get(best.reals)
         model, info = describe(self.model, self.plan, info, history, best.epoch, reals)
         return Embedding(model, collected, names, history, info)
-
-
-def _plan(config: Config, valid: LabelledPairs | None) -> EpochPlan:
-    plan = config.epoch_plan(valid is not None, False)
-    if plan.dense:
-        raise ValueError(
-            f'optimizer is {plan.optimizer!r}, which moves every node; several processes need "adam"'
-        )
-    return plan
-
-
-def _copy(points: jax.Array) -> jax.Array:
-    return jnp.array(points, copy=True)
-
-
-def _node_at(place: int, nodes: int) -> int:
-    """The node that was dealt to a place."""
-    return int(np.flatnonzero(places(np.arange(nodes), nodes) == place)[0])

@@ -12,17 +12,18 @@ from jaxtyping import Array, Float, Int
 from timelike.core.manifold import Manifold
 from timelike.core.model import Model
 from timelike.core.struct import with_reals
-from timelike.engine.epoch_plan import EpochPlan
-from timelike.engine.hubs import Places, sum_by_node
+from timelike.engine.config import EpochPlan
 from timelike.engine.objective import batch_loss, total_loss
 from timelike.engine.optimizers import Learned, Step, update_rows
 from timelike.engine.table_rows import (
     AT_ONCE,
     IN_TURN,
+    Places,
     get_rows,
     get_state,
     put_rows,
     put_state,
+    sum_by_node,
     sum_repeated,
 )
 from timelike.engine.table_storage import wide

@@ -13,16 +13,17 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.experimental.scheduling_groups import xla_metadata_call
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.core.numerics import SATURATION
 from timelike.engine.batch_step import take_fused_step, take_step
-from timelike.engine.edge_source import LocalEdges
-from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
+from timelike.engine.config import EpochPlan, Numbers, in_epoch
+from timelike.engine.filtered_edges import LocalEdges
 from timelike.engine.negatives import PAIRS_PER_BLOCK
-from timelike.engine.opaque_calls import in_one_kernel
 from timelike.engine.optimizers import Learned, Step
 from timelike.engine.sampling import draw_examples
 from timelike.engine.table_rows import first_entries
@@ -180,6 +181,27 @@ def _take_all(
     if plan.fused:
         take = partial(take_fused_step, plan, model, step, table.places)
     return jax.lax.scan(take, carry, batches, unroll=unroll)
+
+
+def in_one_kernel(run: Callable) -> Callable:
+    """`run`, whose first two arguments are trees of scalars, as one function of machine code on a CPU.
+
+    XLA launches a kernel for every few operations, which takes as long as a short kernel runs. It compiles a
+    call with this attribute as a whole. The call must contain no scatter, sort or library call. An unused
+    argument crashes the process; a model may have numbers that only scores use, so all numbers are passed as
+    one argument.
+    """
+
+    def call(model: Model, step: Step, *arguments: Any) -> Any:
+        numbers, apart = ravel_pytree((model, step))
+        kernel = xla_metadata_call(
+            lambda numbers, *arguments: run(*apart(numbers), *arguments),
+            xla_cpu_small_call="true",
+            inlineable="false",
+        )
+        return kernel(numbers, *arguments)
+
+    return call
 
 
 def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:

@@ -15,9 +15,8 @@ import numpy as np
 from timelike._util.checks import instance
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan, Numbers
 from timelike.engine.epoch import Data
-from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges
 from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.engine.table_storage import check_storage
@@ -190,7 +189,7 @@ def settings_of(
     table = data.table
     pairs = () if listed is None else tuple(np.asarray(listed, np.int32).T)
     if table is not None:
-        pairs = (table.listed_sources, table.listed_targets)
+        pairs = table.pools[2:]
     return {
         **config.to_dict(),
         "model": repr(model),

@@ -22,9 +22,8 @@ from timelike._util.hardware import cores
 from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan, Numbers
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
 from timelike.engine.table_storage import wide

@@ -17,9 +17,8 @@ from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan
 from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import AnyGraph, EdgeShards
