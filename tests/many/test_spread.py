@@ -80,10 +80,11 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
 def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
     run = Run(dealt(split_of().train), MODEL, config_of(learn=("tau1",)), None)
     run.advance()
-    tally = run.tally if run.block else NOTHING._replace(rows=1, pairs=1)
-    assert np.isfinite(run.runner.report(run.tables, tally).loss)
+    run.tally = run.tally if run.block else NOTHING._replace(rows=1, pairs=1)
+    assert np.isfinite(run.report().loss)
     lost = run.tables.learned._replace(reals={"tau1": jnp.asarray(np.nan)})
-    assert np.isnan(run.runner.report(run.tables._replace(learned=lost), tally).loss)
+    run.tables = run.tables._replace(learned=lost)
+    assert np.isnan(run.report().loss)
 
 
 def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
@@ -92,7 +93,7 @@ def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
     with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30"):
         run.finish(None, progress=False)
-    assert run.block < run.runner.cut.blocks
+    assert run.block < run.cut.blocks
 
 
 def test_what_many_processes_cannot_do_is_said():

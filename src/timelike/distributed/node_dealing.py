@@ -83,7 +83,10 @@ def own_edges(path: Path, own: Callable[[int], tuple[int, int]], columns: Column
     names = table.collect_schema().names()
     used = pick(str(path), names, len(names), columns, None)
     table = table.select(*(pl.col(names[i]).alias(end) for i, end in zip(used[:2], "st", strict=True)))
-    least, most, missing = _limits(table)
+    ends = pl.col("s", "t")
+    limits = [x.name.prefix(f"{i}") for i, x in enumerate((ends.min(), ends.max(), ends.null_count()))]
+    found = table.select(limits).collect(engine="streaming").row(0)
+    least, most, missing = min(found[:2]), max(found[2:4]), sum(found[4:])
     if missing or least < 0 or most >= MOST_NODES:
         wrong = "rows without a node" if missing else f"nodes from {least} to {most}"
         raise ValueError(f"{path} has {wrong}; nodes must be numbers from 0 to {MOST_NODES - 1}")
@@ -94,17 +97,6 @@ def own_edges(path: Path, own: Callable[[int], tuple[int, int]], columns: Column
         sources = places(s, most + 1)
         keep = (first <= sources) & (sources < last) & (s != t)
         kept.append(np.stack([sources[keep], places(t[keep], most + 1)]))
-    ends = np.concatenate(kept, axis=1)
+    dealt_ends = np.concatenate(kept, axis=1)
     del kept
-    return DiGraph.from_arrays(ends[0], ends[1], most + 1)
-
-
-def _limits(table: Any) -> tuple[int, int, int]:
-    import polars as pl
-
-    ends = pl.col("s", "t")
-    least, most, missing = (
-        table.select(x).collect(engine="streaming").row(0)
-        for x in (ends.min(), ends.max(), ends.null_count())
-    )
-    return min(least), max(most), sum(missing)
+    return DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], most + 1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -24,24 +23,20 @@ from timelike.core.struct import reals_of, with_reals
 from timelike.distributed.all_to_all import AXIS, Route, Wanted, ask
 from timelike.distributed.node_dealing import places
 from timelike.distributed.sharded_edges import SharedEdges
-from timelike.engine.batch_step import learn, move_rows
-from timelike.engine.config import EpochPlan, Numbers, in_epoch
+from timelike.engine.batch_step import batch_loss, learn, move_rows
+from timelike.engine.config import EpochPlan, Numbers
 from timelike.engine.epoch import (
-    NAMED_CULPRITS,
-    Report,
     average_precision_on_device,
     init_moments,
     init_points,
     log_probs,
 )
-from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import Learned, Step
-from timelike.engine.passes import Blocks, Tally
+from timelike.engine.passes import Blocks, Tally, by_step
 from timelike.engine.sampling import draw_examples
 from timelike.engine.table_rows import get_rows
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.training.cost_model import rounded_bucket
 
 
 class Tables(NamedTuple):
@@ -111,14 +106,11 @@ def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
         ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
         key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
         examples = draw_examples(key, table, plan.negatives, ids)
-        ends = (jnp.swapaxes(x, 0, 1).reshape(cut.per_block, -1) for x in examples[:2])
-        nodes, ranges = jnp.concatenate(list(ends), axis=1), table.node_ranges
+        nodes, weights, use = by_step(plan, examples, jnp.result_type(float))
+        ranges = table.node_ranges
         nodes = jnp.where(nodes < table.num_nodes, nodes, ranges[-1])
         wanted = jax.vmap(partial(Wanted.once, ranges=ranges))(nodes)
         wanted = wanted._replace(most=jax.lax.pmax(wanted.most, AXIS))
-        use = jnp.swapaxes(examples.use, 0, 1)
-        factors = plan.negatives.factors.astype(jnp.result_type(float))[:, None]
-        weights = jnp.where(use, examples.weights[:, None] * factors, 0.0)
         return Block(wanted, weights, use), jax.lax.psum(examples.rejected, AXIS)
 
     def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
@@ -158,59 +150,13 @@ def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tupl
         model, learned = learn(model, step, learned, weights, rows, lambda slope: jax.lax.psum(slope, AXIS))
     log_likelihoods, covectors = batch_loss(model, weights, rows)
     (points, optimizer, slots), norms = move_rows(
-        plan,
-        model.manifold,
-        step,
-        (points, optimizer, slots),
-        route.asked,
-        own,
-        route.deliver(covectors),
+        plan, model.manifold, step, (points, optimizer, slots), route.asked, own, route.deliver(covectors)
     )
     return Tables(points, optimizer, learned, slots), (log_likelihoods, norms)
 
 
-class Runner:
-    """The programs of a run, and the bucket size they are compiled for."""
-
-    def __init__(self, mesh: Mesh, plan: EpochPlan, numbers: Numbers, edges: SharedEdges, pairs: Any):
-        self.mesh, self.plan, self.numbers, self.edges, self.pairs = mesh, plan, numbers, edges, pairs
-        self.size = 0
-        self.cut = Blocks.of(plan, math.prod(Shuffle.grid(edges.num_edges)))
-
-    def block(self, epoch: int, number: int, tables: Tables) -> tuple[Tables, Tally]:
-        """Draw a block and take its steps; returns when they are done."""
-        key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), self.numbers.learning_rate.dtype)
-        block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
-        needed = int(np.max(block.wanted.most))
-        self.size = self.size if needed <= self.size else rounded_bucket(needed)
-        program = stepping(self.mesh, self.plan, self.edges.rows, self.size)
-        tables, tally = program(model, step, block, tables)
-        tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))
-        return tables, tally._replace(rejected=int(rejected))
-
-    def report(self, tables: Tables, tally: Tally) -> Report:
-        """The report of an epoch, the same in every process."""
-        nodes = self.edges.num_nodes
-        first_bad, off_surface, score, learns = _looking(self.mesh, nodes, self.edges.rows)(
-            self.numbers.model, self.pairs, tables.points, tables.learned
-        )
-        culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
-        report: dict[str, Any] = {
-            "loss": tally.loss if learns else np.nan,
-            "gradient_norm": tally.gradient_norm / np.maximum(tally.rows, 1),  # a diverged run has no rows
-            "saturated": tally.saturated / tally.pairs,
-            "off_surface": off_surface,
-            "rejected": tally.rejected,
-            "left_out": self.edges.num_edges * (1 + self.plan.negatives.total) - tally.pairs,
-            "valid_ap": score,
-            "test_ap": np.nan,
-            "culprits": culprits,
-        }
-        return Report(**jax.tree.map(np.asarray, report, is_leaf=lambda x: isinstance(x, list)))
-
-
 @functools.cache
-def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
+def looking(mesh: Mesh, nodes: int, rows: int) -> Any:
     """(model, pairs, points, learned) → a bad row per device, residual, AP, whether numbers are finite."""
 
     def look(model: Model, pairs: LabelledPairs | None, points: Array, learned: Learned) -> tuple:

@@ -18,8 +18,6 @@ from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedule
 from timelike.engine.table_storage import STORAGES
 
-SELECTIONS = ("valid", "test", "last")
-
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -72,8 +70,9 @@ class Config:
         for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
-        for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS), ("tables", STORAGES)):
-            one_of(f"Config: {name}", getattr(self, name), allowed)
+        allowed = {"optimizer": OPTIMIZERS, "select": ("valid", "test", "last"), "tables": STORAGES}
+        for name, known in allowed.items():
+            one_of(f"Config: {name}", getattr(self, name), known)
         if self.tables != "float32" and self.optimizer in DENSE:
             raise ValueError(
                 f"Config: tables is {self.tables!r}; optimizer {self.optimizer!r} needs 'float32'"
@@ -102,14 +101,7 @@ class Config:
         if self.patience is not None and select == "last":
             cure = 'set select="valid"' if self.select == "last" else "pass valid=pairs"
             raise ValueError(f"Config: patience is {self.patience}, but the last epoch is kept; {cure}")
-        return EpochPlan(
-            batch_size=self.batch_size,
-            negatives=self.negatives,
-            optimizer=self.optimizer,
-            select=select,
-            learn=self.learn,
-            tables=self.tables,
-        )
+        return EpochPlan(self.batch_size, self.negatives, self.optimizer, select, self.learn, self.tables)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for provenance and checkpoints."""

@@ -34,10 +34,7 @@ Rows = Float[Array, "pairs ambient"]
 
 #: Per kernel and table width (up to): table numbers per block of threads, and warps (32 threads) per block.
 #: Measured on an H200.
-TILES = {
-    "gradients": {1024: (256, 1)},
-    "move": {16: (128, 1), 1024: (256, 1)},
-}
+TILES = {"gradients": {1024: (256, 1)}, "move": {16: (128, 1), 1024: (256, 1)}}
 
 
 def fits(model: Model, dense: bool) -> bool:
@@ -91,14 +88,9 @@ def _tile(dim: int, interpret: bool, kernel: str) -> Tile:
 
 
 def _gradients(
-    tile: Tile,
-    model: Model,
-    weights: PerPair,
-    places: Places,
-    packed: Packed,
-    ends: Nodes,
+    tile: Tile, model: Model, weights: PerPair, places: Places, packed: Packed, ends: Nodes
 ) -> tuple[PerPair, Rows, list[Array], list[Nodes]]:
-    """As `objective.batch_loss` for the rows of `ends`; sums of hubs; and the hub row of each entry.
+    """As `batch_step.batch_loss` for the rows of `ends`; sums of hubs; and the hub row of each entry.
 
     The covector of a pair is its gradient at the target; the gradient at the source is the opposite.
     """

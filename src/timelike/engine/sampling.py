@@ -116,7 +116,7 @@ class EdgeTable:
             targets=jnp.asarray(graph.targets),
             weights=jnp.asarray(np.ones(0, np.float32) if graph.weights is None else graph.weights),
             row_starts=jnp.asarray(graph.row_starts),
-            places=Places.for_every_node(degrees) if by_node else Places.none(),
+            places=Places.of(degrees.sum(axis=0)) if by_node else Places.none(),
             halvings=int(np.max(degrees[0], initial=0)).bit_length(),
             **for_negatives(kinds or Negatives(), graph, degrees, ends, listed),
         )

@@ -164,11 +164,7 @@ def put_state(
 
 
 def put_rows(
-    table: Table,
-    own: Int[Array, "own"],
-    values: Array,
-    salt: Float[Array, "own"],
-    writing: Writing = AT_ONCE,
+    table: Table, own: Int[Array, "own"], values: Array, salt: Float[Array, "own"], writing: Writing = AT_ONCE
 ) -> Table:
     """The table with the rows from `sum_repeated` replaced; for `salt` see `table_storage.narrow`."""
     values = narrow(values, table.dtype, salt[:, None])
@@ -207,7 +203,7 @@ class Places:
         return cls(jnp.zeros(0, jnp.int32))
 
     @classmethod
-    def of(cls, degrees: np.ndarray, hubs: int, busy: int = 0, copies: int = COPIES) -> Places:
+    def of(cls, degrees: np.ndarray, hubs: int = HUBS, busy: int = 0, copies: int = COPIES) -> Places:
         """The nodes of highest degree become the hubs, and the next ones the busy nodes."""
         most, count = np.arange(len(degrees)), hubs + busy
         if len(degrees) > count:  # ties go to the first
@@ -227,11 +223,6 @@ class Places:
         hubs, busy = (int(np.count_nonzero(expected > least)) for least in (CROWD, COMPANY))
         hubs = min(hubs, MOST_HUBS)
         return cls.of(both, hubs, min(busy - hubs, MOST_BUSY), MORE_COPIES) if hubs else cls.none()
-
-    @classmethod
-    def for_every_node(cls, degrees: Int[np.ndarray, "2 nodes"]) -> Places:
-        """For `sum_by_node`: the nodes of highest degree are hubs."""
-        return cls.of(degrees.sum(axis=0), HUBS)
 
     def sums_of_hubs(
         self, nodes: Int[Array, "places"], sums: Float[Array, "places ambient"]

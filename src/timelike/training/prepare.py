@@ -161,20 +161,13 @@ def make_numbers(model: Model, config: Config) -> Numbers:
 
 def plain_numbers(model: Model, config: Config) -> Numbers:
     """The same in NumPy."""
-    f: Any = partial(np.asarray, dtype=jnp.result_type(float))
-    i: Any = partial(np.asarray, dtype=np.int32)
-    return Numbers(
-        model=jax.tree.map(f, model),
-        learning_rate=f(config.learning_rate),
-        init_scale=f(config.init_scale),
-        clip=f(config.clip),
-        epochs=i(config.epochs),
-        burn_in=i(config.burn_in),
-        final_rate=f(config.final_rate),
-        anneal=f(config.anneal),
-        patience=i(NEVER if config.patience is None else config.patience),
-        seed=i(config.seed),
-    )
+    real = jnp.result_type(float)
+    settings = {name: getattr(config, name) for name in Numbers._fields if name != "model"}
+    settings["patience"] = NEVER if config.patience is None else config.patience
+    arrays: Any = {
+        name: np.asarray(x, np.int32 if isinstance(x, int) else real) for name, x in settings.items()
+    }
+    return Numbers(jax.tree.map(partial(np.asarray, dtype=real), model), **arrays)
 
 
 def settings_of(

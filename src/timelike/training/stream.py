@@ -80,7 +80,7 @@ class Stream:
             words = add_members(words, *self._load(number)[0].T)
         return {
             "words": words,
-            "places": Places.for_every_node(degrees)
+            "places": Places.of(degrees.sum(axis=0))
             if plan.dense
             else Places.for_steps(degrees, plan.rows(self._length) if plan.fused else 0),
             "weights": jnp.ones(0),
