@@ -20,7 +20,6 @@ from timelike._util.checks import output_path, positive_number, whole_number
 #: An error shows the old and new value of a setting in at most this number of characters.
 LONGEST = 400
 
-
 #: One array per quantity, an entry per epoch; with the state of a run, the contents of a checkpoint.
 History = dict[str, np.ndarray]
 Checkpoint = tuple[Any, History]

@@ -178,17 +178,13 @@ def settings_of(
     data: Data,
     listed: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """What must be the same to resume a checkpoint; pass `listed` if the edges are streamed."""
-    table = data.table
-    pairs = () if listed is None else tuple(np.asarray(listed, np.int32).T)
-    if table is not None:
-        pairs = table.pools[2:]
+    """What must be the same to resume a checkpoint."""
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
         "edges": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)),
-        "listed": digest(*pairs),
+        "listed": digest(*(() if listed is None else np.asarray(listed, np.int32).T)),
         "valid": digest(*(data.valid or ())),
         "test": digest(*(data.test or ())),
         "selected by": plan.select,

@@ -114,7 +114,7 @@ def sweep(
         for number, chunk in enumerate(chunks):
             lanes = [one_run(model, config, run) for run in chunk]
             numbers = [plain_numbers(*lane) for lane in lanes]
-            about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
+            about = {**settings_of(graph, model, config, plan, data, listed), "runs": repr(chunk)}
             at = range(len(rows), len(rows) + len(chunk))
             begin = None if start is None else start[at.start : at.stop]
             if begin is not None:
