@@ -180,7 +180,7 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
     import jax
 
     jax.distributed.initialize(address, count, number, heartbeat_timeout_seconds=3600)
-    from timelike.distributed.own_edges import own_edges
+    from timelike.distributed.node_dealing import own_edges
     from timelike.distributed.sharded_edges import own_nodes, rows_of
     from timelike.distributed.sharded_run import mesh_of_all
     from timelike.distributed.sharded_train import Run
@@ -195,13 +195,13 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
     begin, before = time.perf_counter(), sent()
     while len(run.history) < 2:
         run.advance()
-    taken, cut = time.perf_counter() - begin, run.runner.cut
+    taken = time.perf_counter() - begin
     return {
         "nodes": run.nodes,
-        "edges": run.runner.edges.num_edges,
+        "edges": run.edges.num_edges,
         "seconds": taken,
-        "steps": -(-run.runner.edges.num_edges // cut.batch),
-        "bucket": run.runner.size,
+        "steps": -(-run.edges.num_edges // run.cut.batch),
+        "bucket": run.bucket,
         "sent": sent() - before,
         "peak_gib": peak_gib(),
     }

@@ -33,7 +33,7 @@ PATHS = {
         "training.training_loop:train": "Embedding: the points of the best epoch",
         "engine.sampling:EdgeTable.build": "edges on the device, ready for look-up",
         "engine.epoch:run_epoch": "points, optimiser state, step and key",
-        "engine.objective:batch_loss": "the loss of a batch: edges and negative samples",
+        "engine.batch_step:batch_loss": "the loss of a batch: edges and negative samples",
         "manifolds.flat:Flat.separation": "Separation: interval s² and time difference Δt",
         "likelihoods.fermi_dirac:TripleFermiDirac.log_probs": "log F and log(1 − F)",
         "engine.optimizers:update_rows": "moved rows of the batch",

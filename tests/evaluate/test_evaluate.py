@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 
 from timelike import DiGraph, Embedding, LabelledPairs, Model
 from timelike.datasets import chain, duplication_divergence
-from timelike.engine.device_scoring import average_precision_on_device
+from timelike.engine.epoch import average_precision_on_device
 from timelike.evaluation import DegreeProduct
 from timelike.evaluation import pair_evaluation as module
 from timelike.evaluation.pair_evaluation import evaluate, score_pairs

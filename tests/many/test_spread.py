@@ -9,12 +9,11 @@ from small_runs import KINDS, MODEL, by_one, config_of, split_of
 
 import timelike as tl
 from timelike.cli.main import main
-from timelike.distributed.node_dealing import dealt, places
-from timelike.distributed.own_edges import is_numbered, own_edges
+from timelike.distributed.node_dealing import dealt, is_numbered, own_edges, places
 from timelike.distributed.processes import LOST, Place, losing
 from timelike.distributed.sharded_edges import edge_sum, own_nodes, rows_of, spread
 from timelike.distributed.sharded_run import mesh_of_all
-from timelike.distributed.sharded_train import NOTHING, Run, train
+from timelike.distributed.sharded_train import NOTHING, Run
 from timelike.engine.sampling import EdgeTable
 from timelike.training.cost_model import bucket_size, rounded_bucket
 
@@ -29,7 +28,7 @@ def test_every_node_has_a_place(count):
 @pytest.mark.long
 def test_one_process_learns_what_train_does():
     split = split_of()
-    found = train(dealt(split.train), MODEL, config_of(epochs=2), valid=split.valid, progress=False)
+    found = Run(dealt(split.train), MODEL, config_of(epochs=2), split.valid).finish(progress=False)
     points, history = by_one(epochs=2)
     np.testing.assert_allclose(found.points, points, atol=1e-6)
     np.testing.assert_allclose(found.history["loss"], history["loss"], rtol=1e-6)
@@ -39,7 +38,7 @@ def test_one_process_learns_what_train_does():
 @pytest.mark.long
 def test_one_process_learns_in_16_bits_what_train_does():
     """Except for a few rows whose sums differ in the last bit and round differently."""
-    found = train(dealt(split_of().train), MODEL, config_of(epochs=2, tables="bfloat16"), progress=False)
+    found = Run(dealt(split_of().train), MODEL, config_of(epochs=2, tables="bfloat16")).finish(progress=False)
     points, history = by_one(epochs=2, tables="bfloat16")
     assert found.points.dtype == np.float32
     assert np.abs(found.points - points).mean() < 0.01
@@ -81,10 +80,11 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
 def test_a_learned_number_that_is_lost_is_a_run_that_diverged():
     run = Run(dealt(split_of().train), MODEL, config_of(learn=("tau1",)), None)
     run.advance()
-    tally = run.tally if run.block else NOTHING._replace(rows=1, pairs=1)
-    assert np.isfinite(run.runner.report(run.tables, tally).loss)
+    run.tally = run.tally if run.block else NOTHING._replace(rows=1, pairs=1)
+    assert np.isfinite(run.report().loss)
     lost = run.tables.learned._replace(reals={"tau1": jnp.asarray(np.nan)})
-    assert np.isnan(run.runner.report(run.tables._replace(learned=lost), tally).loss)
+    run.tables = run.tables._replace(learned=lost)
+    assert np.isnan(run.report().loss)
 
 
 def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
@@ -93,15 +93,15 @@ def test_a_lost_run_does_not_take_the_rest_of_its_epoch(monkeypatch):
     run = Run(dealt(split_of().train), MODEL, config_of(**HOT), None)
     with pytest.raises(ArithmeticError, match=r"diverged in epoch 1: .*1e\+30"):
         run.finish(None, progress=False)
-    assert run.block < run.runner.cut.blocks
+    assert run.block < run.cut.blocks
 
 
 def test_what_many_processes_cannot_do_is_said():
     graph = dealt(split_of().train)
     with pytest.raises(ValueError, match=r"'degree'.*uniform, same_source"):
-        train(graph, MODEL, config_of(negatives=tl.Negatives(degree=1)))
+        Run(graph, MODEL, config_of(negatives=tl.Negatives(degree=1)))
     with pytest.raises(ValueError, match="'dense-adam', which moves every node"):
-        train(graph, MODEL, config_of(optimizer="dense-adam"))
+        Run(graph, MODEL, config_of(optimizer="dense-adam"))
 
 
 def test_more_edges_than_there_are_numbers(monkeypatch):
@@ -109,7 +109,7 @@ def test_more_edges_than_there_are_numbers(monkeypatch):
     monkeypatch.setattr("timelike.distributed.sharded_edges.MOST_EDGES", graph.num_edges - 1)
     said = f"{graph.num_edges} edges; several processes support at most {graph.num_edges - 1}"
     with pytest.raises(ValueError, match=rf"{said}.*--stream"):
-        train(graph, MODEL, config_of())
+        Run(graph, MODEL, config_of())
 
 
 @pytest.mark.parametrize(

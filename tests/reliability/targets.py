@@ -77,7 +77,7 @@ def _history() -> dict[str, np.ndarray]:
 
 
 def _read_checkpoint(path: Path) -> object:
-    return unstack_history(checkpoint.read(path, _state(), {"epochs": 9}, tuple(_history())).history)
+    return unstack_history(checkpoint.read(path, _state(), {"epochs": 9}, tuple(_history()))[1])
 
 
 def _read_journal(path: Path) -> object:

@@ -8,10 +8,10 @@ import numpy as np
 
 from timelike.engine import passes, table_rows
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import EpochPlan
-from timelike.engine.hubs import HUBS, Places
+from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, Learned, Step
+from timelike.engine.table_rows import HUBS, Places
 
 
 def make_plan(optimizer, batch_size, pairs, in_one_kernel=True):

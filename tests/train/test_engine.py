@@ -19,7 +19,7 @@ from steps import compiled, make_plan
 from timelike import Config, DiGraph, Model, Negatives
 from timelike.engine import epoch as engine
 from timelike.engine import passes, table_rows
-from timelike.engine.device_scoring import average_precision_on_device
+from timelike.engine.epoch import average_precision_on_device
 from timelike.engine.optimizers import heating, schedule
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski

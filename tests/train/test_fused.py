@@ -10,12 +10,12 @@ import pytest
 
 from timelike import Model
 from timelike.datasets import grid
-from timelike.engine import gpu_step, row_packing
+from timelike.engine import gpu_step, table_storage
 from timelike.engine.batch_step import take_step
-from timelike.engine.epoch_plan import EpochPlan
-from timelike.engine.hubs import Places
+from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import OPTIMIZERS, Learned, Step
+from timelike.engine.table_rows import Places
 from timelike.engine.table_storage import narrow, wide
 from timelike.likelihoods import Cone, FermiDirac, LawLucas, TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Cylinder, Euclidean, Minkowski
@@ -65,7 +65,7 @@ def by_the_engine(model, optimizer, points, state):
 @functools.partial(jax.jit, static_argnums=(1, 2))
 def by_kernels(model, optimizer, hubs, points, state):
     places = Places.of(degrees(), hubs=10, busy=9) if hubs else Places.none()
-    packed, rest = begun = row_packing.pack(points, state)
+    packed, rest = begun = table_storage.pack(points, state)
     for _ in range(STEPS):
         packed, rest, likelihoods, norms = gpu_step.step(
             model,
@@ -79,7 +79,7 @@ def by_kernels(model, optimizer, hubs, points, state):
         )
     ended = packed, rest
     assert jax.tree.map(jnp.result_type, ended) == jax.tree.map(jnp.result_type, begun)  # to go on from
-    return *row_packing.unpack(packed, rest, points.shape[1]), likelihoods, jnp.nansum(norms)
+    return *table_storage.unpack(packed, rest, points.shape[1]), likelihoods, jnp.nansum(norms)
 
 
 CASES = [
@@ -121,9 +121,9 @@ def test_the_same_steps_on_tables_of_16_bits():
 def test_packing_is_undone(dtype):
     points = narrow(start(MODELS["minkowski"], "adam")[0], dtype)
     state = jax.tree.map(lambda x: x + 1, OPTIMIZERS["adam"]().init(points))
-    packed, rest = row_packing.pack(points, state)
-    assert packed[0].nbytes % row_packing.REQUEST == 0
-    jax.tree.map(np.testing.assert_array_equal, row_packing.unpack(packed, rest, 10), (points, state))
+    packed, rest = table_storage.pack(points, state)
+    assert packed[0].nbytes % table_storage.REQUEST == 0
+    jax.tree.map(np.testing.assert_array_equal, table_storage.unpack(packed, rest, 10), (points, state))
 
 
 @pytest.mark.long
@@ -133,7 +133,7 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
     """Triton supports all operations that they use; only a GPU shows that they compile."""
     model = jax.tree.map(jnp.float32, MODELS["a circle of time"])
     points = narrow(start(model, "adam")[0], dtype)
-    packed, rest = row_packing.pack(points, OPTIMIZERS["adam"]().init(points))
+    packed, rest = table_storage.pack(points, OPTIMIZERS["adam"]().init(points))
 
     def step(packed, rest):
         places = Places.of(degrees(), hubs=10, busy=9)

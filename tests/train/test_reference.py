@@ -12,10 +12,10 @@ from steps import compiled, make_plan, one_by_one
 import timelike.engine.batch_step
 from timelike.core.model import Model
 from timelike.engine import table_rows
-from timelike.engine.epoch_plan import EpochPlan
-from timelike.engine.hubs import sum_by_node
-from timelike.engine.objective import batch_loss
+from timelike.engine.batch_step import batch_loss
+from timelike.engine.config import EpochPlan
 from timelike.engine.optimizers import OPTIMIZERS, update_rows
+from timelike.engine.table_rows import sum_by_node
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 

@@ -12,7 +12,7 @@ from without_jax import in_numpy
 
 from timelike.core.hashed_random import Shuffle
 from timelike.engine import passes
-from timelike.engine.epoch_plan import EpochPlan
+from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import Step
 from timelike.engine.sampling import EdgeTable

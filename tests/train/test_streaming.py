@@ -13,7 +13,7 @@ from compilations import compilations
 from graphs import random_graph
 
 import timelike as tl
-from timelike.engine import bloom_filter
+from timelike.engine import filtered_edges
 from timelike.engine.filtered_edges import FilteredEdges
 from timelike.io.edge_shards import EdgeShards
 from timelike.training.stream import Stream, validation_pairs
@@ -100,16 +100,16 @@ def test_every_edge_is_seen_once_in_an_epoch(in_parts):
 @pytest.mark.long
 def test_no_edge_is_missed_and_few_others_are_taken_for_one():
     graph = random_graph(3000, 400_000, seed=1)
-    words = bloom_filter.no_members(graph.num_edges)
+    words = filtered_edges.no_members(graph.num_edges)
     for half in (slice(0, 150_000), slice(150_000, None)):
-        words = bloom_filter.add_members(
+        words = filtered_edges.add_members(
             words, jnp.asarray(graph.sources[half]), jnp.asarray(graph.targets[half])
         )
-    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * bloom_filter.FEWEST_WORDS)
-    assert bloom_filter.has_member(words, graph.sources, graph.targets).all()
+    assert words.nbytes <= max(2.1 * graph.num_edges, 4 * filtered_edges.FEWEST_WORDS)
+    assert filtered_edges.has_member(words, graph.sources, graph.targets).all()
     drawn = np.random.default_rng(2).integers(0, 3000, (2, 200_000))
     other = ~graph.has_edges(*drawn)
-    assert jax.device_get(bloom_filter.has_member(words, *drawn[:, other])).mean() < 0.01
+    assert jax.device_get(filtered_edges.has_member(words, *drawn[:, other])).mean() < 0.01
 
 
 def test_held_out_edges_are_validated_on(split, tmp_path):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from timelike.engine.hubs import COMPANY, COPIES, CROWD, HUBS, MORE_COPIES, Places, sum_by_node
+from timelike.engine.table_rows import COMPANY, COPIES, CROWD, HUBS, MORE_COPIES, Places, sum_by_node
 
 
 @pytest.mark.parametrize("nodes", [5, HUBS + 200])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def fit_on_ray(command: Fit) -> None:
     """Run the fit as actors of a Ray cluster."""
-    from timelike.distributed.ray_actors import on_ray
+    from timelike.distributed.processes import on_ray
 
     assert command.many.ray is not None
     here = dataclasses.replace(command, edges=_absolute(command.edges), out=command.out.absolute())
@@ -99,7 +99,7 @@ def _fit(command: Fit, place: Place) -> None:
 
 def _by_parts(command: Fit, columns: Any) -> bool:
     """Whether each process reads only its own edges: a file of node numbers allows it, without validation."""
-    from timelike.distributed.own_edges import is_numbered
+    from timelike.distributed.node_dealing import is_numbered
 
     return command.valid_fraction == 0 and is_numbered(Path(command.edges), columns)
 

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 
 import jax
 
-from timelike.distributed.node_dealing import dealt
-from timelike.distributed.own_edges import own_edges
+from timelike.distributed.node_dealing import dealt, own_edges
 from timelike.distributed.sharded_edges import over_processes, own_nodes, rows_of
 from timelike.distributed.sharded_run import mesh_of_all
-from timelike.distributed.sharded_train import train
+from timelike.distributed.sharded_train import Run
 from timelike.embedding.embedding import Embedding
 from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
-from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import DiGraph
 from timelike.io.columns import Columns
 
@@ -31,12 +29,9 @@ class NotHere(Exception):
 
 def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: Path, every: float) -> None:
     """Fit an estimator to a graph that every process has read; all but the first raise `NotHere`."""
-
-    def train_dealt(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
-        assert isinstance(plan.graph, DiGraph)
-        return _train(dealt(plan.graph), candidate, checkpoint, every, plan.valid, plan.graph.names)
-
-    estimator.carry_out(resolve(graph, estimator.options, valid=valid, spread=True), train_dealt)
+    plan = resolve(graph, estimator.options, valid=valid, spread=True)
+    assert isinstance(plan.graph, DiGraph)
+    _carry_out(estimator, plan, dealt(plan.graph), checkpoint, every)
 
 
 def fit_own(
@@ -46,30 +41,20 @@ def fit_own(
     mesh = mesh_of_all()
     edges = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
     size: Any = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
-    plan = resolve(size, estimator.options, spread=True)
-    estimator.carry_out(plan, lambda plan, candidate, *_: _train(edges, candidate, checkpoint, every))
+    _carry_out(estimator, resolve(size, estimator.options, spread=True), edges, checkpoint, every)
 
 
-def _train(
-    edges: Any,
-    candidate: Candidate,
-    checkpoint: Path,
-    every: float,
-    valid: LabelledPairs | None = None,
-    names: Any = None,
-) -> Embedding:
-    embedding = train(
-        edges,
-        candidate.model,
-        candidate.config,
-        valid=valid,
-        names=names,
-        checkpoint=checkpoint,
-        every_seconds=every,
-    )
-    if embedding is None:
-        raise NotHere
-    return embedding
+def _carry_out(
+    estimator: SpacetimeEmbedding, plan: FitPlan, edges: DiGraph, checkpoint: Path, every: float
+) -> None:
+    def train(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        run = Run(edges, candidate.model, candidate.config, plan.valid, checkpoint, every)
+        embedding = run.finish(plan.graph.names)
+        if embedding is None:
+            raise NotHere
+        return embedding
+
+    estimator.carry_out(plan, train)
 
 
 class GraphSize(NamedTuple):

@@ -1,12 +1,15 @@
 """Assign nodes to processes in a fixed pseudo-random order that is computed, not stored.
 
 In the order of a file, hubs are often neighbours. In random order, every process has about as many edges and
-receives about as many requests as the others.
+receives about as many requests as the others. From a file of numbered nodes, each process reads batches and
+keeps its own edges.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,7 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike.core.hashed_random import Shuffle
-from timelike.graphs.digraph import DiGraph
+from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.io.columns import Columns, pick
+from timelike.io.parquet import BATCH
+from timelike.io.untrusted_parquet import check_pages
 
 #: Number of nodes placed at a time.
 PIECE = 1 << 20
@@ -49,3 +55,48 @@ def dealt(graph: DiGraph) -> DiGraph:
     """The graph with its nodes in the order of `places`."""
     sources, targets = (places(x, graph.num_nodes) for x in (graph.sources, graph.targets))
     return DiGraph.from_arrays(sources, targets, graph.num_nodes, None, graph.weights)
+
+
+def is_numbered(path: Path, columns: Columns | None = None) -> bool:
+    """Whether this is a Parquet file with integers for nodes and without weights."""
+    import polars as pl
+
+    if path.suffix != ".parquet" or not path.is_file():
+        return False
+    try:
+        check_pages(path)
+        schema = pl.scan_parquet(path, glob=False).collect_schema()
+    except (ValueError, pl.exceptions.PolarsError):  # reading the file reports what is wrong
+        return False
+    names = schema.names()
+    if len(names) < 2:
+        return False
+    used = pick(str(path), names, len(names), columns, None)
+    return used.weight is None and all(schema[names[i]].is_integer() for i in used[:2])
+
+
+def own_edges(path: Path, own: Callable[[int], tuple[int, int]], columns: Columns | None = None) -> DiGraph:
+    """The dealt graph of a numbered file, with only the edges of nodes [first, last) = `own(count)`."""
+    import polars as pl
+
+    table = pl.scan_parquet(path, glob=False)
+    names = table.collect_schema().names()
+    used = pick(str(path), names, len(names), columns, None)
+    table = table.select(*(pl.col(names[i]).alias(end) for i, end in zip(used[:2], "st", strict=True)))
+    ends = pl.col("s", "t")
+    limits = [x.name.prefix(f"{i}") for i, x in enumerate((ends.min(), ends.max(), ends.null_count()))]
+    found = table.select(limits).collect(engine="streaming").row(0)
+    least, most, missing = min(found[:2]), max(found[2:4]), sum(found[4:])
+    if missing or least < 0 or most >= MOST_NODES:
+        wrong = "rows without a node" if missing else f"nodes from {least} to {most}"
+        raise ValueError(f"{path} has {wrong}; nodes must be numbers from 0 to {MOST_NODES - 1}")
+    first, last = own(most + 1)
+    kept: list[np.ndarray] = [np.zeros((2, 0), np.int32)]
+    for batch in table.collect_batches(chunk_size=BATCH):
+        s, t = batch["s"].to_numpy(), batch["t"].to_numpy()
+        sources = places(s, most + 1)
+        keep = (first <= sources) & (sources < last) & (s != t)
+        kept.append(np.stack([sources[keep], places(t[keep], most + 1)]))
+    dealt_ends = np.concatenate(kept, axis=1)
+    del kept
+    return DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], most + 1)

@@ -1,16 +1,20 @@
-"""The processes of a run: how they find each other, and how the loss of one is reported.
+"""The processes of a run, by command or as actors of Ray: how they find each other, and what a loss does.
 
 A command starts its part of the run as a child process and watches it. If another process dies, JAX aborts
-the child without a readable message; the parent survives to report what happened.
+the child without a readable message; the parent survives to report what happened. On a Ray cluster, all
+processes restart from the checkpoint if one is lost.
 """
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import re
 import signal
+import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +24,7 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from timelike._util.checks import show
+from timelike._util.interrupts import INTERRUPTED
 
 #: Seconds of silence after which a process counts as lost.
 SILENCE = 45
@@ -31,6 +36,14 @@ LOST = 75
 AUTO = "auto"
 #: The start of JAX's messages about failures between processes, in errors of several classes.
 BETWEEN = re.compile("(ABORTED|CANCELLED|DEADLINE_EXCEEDED|INTERNAL|UNAVAILABLE|UNKNOWN): ")
+#: Signals that a command forwards to its child.
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+#: Number of restarts on Ray.
+RESTARTS = 3
+#: Seconds that Ray's own processes may take to start; its default limits are too short for a busy machine.
+#: Ray reads these two variables when it starts.
+STARTING = 300
+LIMITS = {"RAY_agent_register_timeout_ms": 1000 * STARTING, "RAY_raylet_start_wait_time_s": STARTING}
 
 
 class Place(NamedTuple):
@@ -100,7 +113,7 @@ def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str
     child.start()
     pid = child.pid
     assert pid is not None
-    old = {s: signal.signal(s, lambda number, _: os.kill(pid, number)) for s in _SIGNALS}
+    old = {s: signal.signal(s, lambda number, _: os.kill(pid, number)) for s in SIGNALS}
     try:
         child.join()
     finally:
@@ -117,9 +130,6 @@ def watch(place: Place, work: Callable[..., None], *arguments: Any, restart: str
         raise SystemExit(128 - code)
     if code:
         raise SystemExit(code)
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def _inside(parent: int, work: Callable[..., None], arguments: tuple) -> None:
@@ -170,3 +180,77 @@ def quiet_output(to: int = 2) -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(stdout, 1)
         os.close(stdout)
+
+
+class Part:
+    """An actor: one process of a run, on any machine of the cluster."""
+
+    def address(self) -> str:
+        """The address of a free port on this machine."""
+        import ray
+
+        host = ray.util.get_node_ip_address()
+        with socket.socket() as free:
+            free.bind(("", 0))
+            return f"{host}:{free.getsockname()[1]}"
+
+    def run(self, work: Callable[..., None], *arguments: Any) -> tuple[int, str]:
+        """Do the work: its exit code and its output."""
+        code = 0
+        with tempfile.TemporaryFile("w+") as printed:
+            try:
+                with quiet_output(printed.fileno()):
+                    work(*arguments)
+            except SystemExit as stop:
+                code = stop.code if isinstance(stop.code, int) else 2
+            except ValueError as error:
+                print(f"timelike: {error}", file=sys.stderr)
+                code = 2
+            printed.seek(0)
+            return code, printed.read()
+
+
+def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, bool], tuple]) -> None:
+    """Run `work(*with_place(place, again))` in `count` actors; print the output of the first."""
+    try:
+        import ray
+    except ImportError:
+        raise ImportError('ray is not installed: pip install "timelike[scale]"') from None
+    if not ray.is_initialized():
+        for name, limit in LIMITS.items():
+            os.environ.setdefault(name, str(limit))
+        try:
+            ray.init(logging_level=logging.WARNING, include_dashboard=False)
+        except Exception as error:
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise OSError(f"Ray did not start: {lines[0]}") from None
+    gpus = 1 if ray.cluster_resources().get("GPU", 0) >= count else 0
+    actor: Any = ray.remote(num_cpus=1, num_gpus=gpus)(Part)
+    for attempt in range(RESTARTS + 1):
+        parts = [actor.remote() for _ in range(count)]
+        address = ray.get(parts[0].address.remote())
+        places = [Place(address, count, number) for number in range(count)]
+        running = [
+            part.run.remote(work, *with_place(place, attempt > 0))
+            for part, place in zip(parts, places, strict=True)
+        ]
+        results = [_result(ray, part) for part in running]
+        for part in parts:
+            ray.kill(part)
+        codes = [code for code, _ in results]
+        if not any(codes):
+            sys.stdout.write(results[0][1])
+            return
+        wrong = [code for code in codes if code not in (0, LOST)]
+        if wrong and wrong[0] in (2, INTERRUPTED):
+            raise SystemExit(wrong[0])
+        print(f"timelike: a process was lost; attempt {attempt + 2} of {RESTARTS + 1}", file=sys.stderr)
+    raise SystemExit(LOST)
+
+
+def _result(ray: Any, running: Any) -> tuple[int, str]:
+    try:
+        result: tuple[int, str] = ray.get(running)
+        return result
+    except ray.exceptions.RayActorError:
+        return LOST, ""

@@ -17,11 +17,10 @@ from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import Shuffle, at, below_at
 from timelike.distributed.all_to_all import AXIS, Wanted, ask
-from timelike.engine.edge_source import STATIC, Nodes
-from timelike.engine.epoch_plan import EpochPlan
+from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.passes import Blocks
-from timelike.engine.sampling import in_row
+from timelike.engine.sampling import STATIC, Nodes, Pools, in_row
 from timelike.graphs.digraph import MOST_EDGES, DiGraph
 from timelike.graphs.edge_sorting import PIECE
 
@@ -55,6 +54,11 @@ class SharedEdges:
         return self.num_edges
 
     @property
+    def pools(self) -> Pools:
+        """Empty: the kinds of negatives in `KINDS` draw from no list of nodes or pairs."""
+        return Pools(*[jnp.zeros(0, jnp.int32)] * 4)
+
+    @property
     def shards(self) -> int:
         """Number of devices that share the edges."""
         return self.ranges.shape[0] - 1
@@ -69,13 +73,6 @@ class SharedEdges:
         """The edges of a step that this process handles; those past `batch` are padding."""
         own = -(-self.batch // self.shards)
         return jax.lax.axis_index(AXIS) * own + jnp.arange(own, dtype=jnp.int32)
-
-    @property
-    def active_sources(self) -> Int[Array, "0"]:
-        """Empty: the kinds of negatives in `KINDS` draw from no list of nodes or pairs."""
-        return jnp.zeros(0, jnp.int32)
-
-    active_targets = listed_sources = listed_targets = active_sources
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
@@ -125,7 +122,9 @@ def own_nodes(mesh: Mesh, rows: int) -> tuple[int, int]:
 
 def spread(mesh: Mesh, mine: DiGraph, plan: EpochPlan, rows: int) -> SharedEdges:
     """Put edges on the devices. `mine` has the edges of all nodes, or only those of this process."""
-    check_kinds(plan.negatives)
+    for kind in plan.negatives.counts:
+        if kind not in KINDS:
+            raise ValueError(f"negatives has kind {kind!r}; several processes support {', '.join(KINDS)}")
     first, last = own_nodes(mesh, rows)
     cuts = np.searchsorted(mine.sources, np.arange(first, last + 1, rows))
     degrees = np.bincount(mine.sources[cuts[0] : cuts[-1]] - first, minlength=last - first)
@@ -180,13 +179,6 @@ def over_processes(numbers: Any) -> Any:
     return np.asarray(multihost_utils.process_allgather(np.asarray(numbers))).reshape(
         jax.process_count(), *np.shape(numbers)
     )
-
-
-def check_kinds(kinds: Negatives) -> None:
-    """Raise a `ValueError` for kinds of negatives that several processes cannot draw."""
-    for kind in kinds.counts:
-        if kind not in KINDS:
-            raise ValueError(f"negatives has kind {kind!r}; several processes support {', '.join(KINDS)}")
 
 
 def _draws(degrees: np.ndarray, nodes: int, edges: int, kinds: Negatives) -> int:

@@ -1,35 +1,77 @@
-"""The programs of a run on many processes: its start, blocks of steps, scores and result."""
+"""The programs of a run on many processes: its start, blocks of steps, scores and result.
+
+The steps of a block are compiled for a bucket size; drawing the examples determines the size they need.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import math
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
-from jaxtyping import Array
+from jaxtyping import Array, Float, Int, Key
 
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
-from timelike.distributed.all_to_all import AXIS, Wanted, ask
+from timelike.distributed.all_to_all import AXIS, Route, Wanted, ask
 from timelike.distributed.node_dealing import places
 from timelike.distributed.sharded_edges import SharedEdges
-from timelike.distributed.sharded_steps import Tables, drawing, on, stepping, where
-from timelike.engine.device_scoring import average_precision_on_device, log_probs
-from timelike.engine.epoch import NAMED_CULPRITS, Report, init_moments, init_points
-from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
-from timelike.engine.optimizers import Learned
-from timelike.engine.passes import Blocks, Tally
+from timelike.engine.batch_step import batch_loss, learn, move_rows
+from timelike.engine.config import EpochPlan, Numbers
+from timelike.engine.epoch import (
+    average_precision_on_device,
+    init_moments,
+    init_points,
+    log_probs,
+)
+from timelike.engine.optimizers import Learned, Step
+from timelike.engine.passes import Blocks, Tally, by_step
+from timelike.engine.sampling import draw_examples
 from timelike.engine.table_rows import get_rows
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.training.cost_model import rounded_bucket
+
+
+class Tables(NamedTuple):
+    """What a run learns: rows spread over processes, and the numbers of the model, equal everywhere.
+
+    `slots` is scratch space, one number per row.
+    """
+
+    points: Float[Array, "rows ambient"]
+    optimizer: Any
+    learned: Learned
+    slots: Int[Array, "rows"]
+
+
+class Block(NamedTuple):
+    """The examples of some steps: the rows that this process needs for its part, and the weights."""
+
+    wanted: Wanted
+    weights: Float[Array, "steps pairs columns"]
+    use: Array
+
+
+def where(tree: Any) -> Any:
+    """The sharding of a tree: tables by rows, scalars replicated."""
+    return jax.tree.map(lambda x: Spec(AXIS) if jnp.ndim(x) else Spec(), tree)
+
+
+#: The blocks of all processes lie side by side along the last axis.
+_SIDE: Any = Spec(None, AXIS)
+_BLOCK = Block(Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())), *[cast(Any, Spec(None, None, AXIS))] * 2)
+
+
+def on(mesh: Mesh, function: Any, in_specs: Any, out_specs: Any) -> Any:
+    """The function on every device, applied to its shards."""
+    return jax.shard_map(function, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=False)
 
 
 def mesh_of_all() -> Mesh:
@@ -52,48 +94,69 @@ def start(mesh: Mesh, plan: EpochPlan, numbers: Numbers, rows: int) -> Tables:
     return Tables(points, optimizer, learned, sharded(lambda: jnp.zeros(count, jnp.int32)))
 
 
-class Runner:
-    """The programs of a run, and the bucket size they are compiled for."""
+@functools.cache
+def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
+    """The program (edges, key of the epoch, block number) → (block, rejected draws)."""
 
-    def __init__(self, mesh: Mesh, plan: EpochPlan, numbers: Numbers, edges: SharedEdges, pairs: Any):
-        self.mesh, self.plan, self.numbers, self.edges, self.pairs = mesh, plan, numbers, edges, pairs
-        self.size = 0
-        self.cut = Blocks.of(plan, math.prod(Shuffle.grid(edges.num_edges)))
+    def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
+        shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
+        cut = Blocks.of(plan, shuffle.size)
+        steps = (number * cut.per_block + jnp.arange(cut.per_block))[:, None]
+        inside = table.columns < cut.batch
+        ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
+        key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
+        examples = draw_examples(key, table, plan.negatives, ids)
+        nodes, weights, use = by_step(plan, examples, jnp.result_type(float))
+        ranges = table.node_ranges
+        nodes = jnp.where(nodes < table.num_nodes, nodes, ranges[-1])
+        wanted = jax.vmap(partial(Wanted.once, ranges=ranges))(nodes)
+        wanted = wanted._replace(most=jax.lax.pmax(wanted.most, AXIS))
+        return Block(wanted, weights, use), jax.lax.psum(examples.rejected, AXIS)
 
-    def block(self, epoch: int, number: int, tables: Tables) -> tuple[Tables, Tally]:
-        """Draw a block and take its steps; returns when they are done."""
-        key, step, model = in_epoch(self.numbers, jnp.asarray(epoch), self.numbers.learning_rate.dtype)
-        block, rejected = drawing(self.mesh, self.plan)(self.edges, key, jnp.asarray(number))
-        needed = int(np.max(block.wanted.most))
-        self.size = self.size if needed <= self.size else rounded_bucket(needed)
-        program = stepping(self.mesh, self.plan, self.edges.rows, self.size)
-        tables, tally = program(model, step, block, tables)
-        tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))
-        return tables, tally._replace(rejected=int(rejected))
+    def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
+        specs = dataclasses.replace(where(table), ranges=Spec())
+        return on(mesh, draw, (specs, Spec(), Spec()), (_BLOCK, Spec()))(table, key, number)
 
-    def report(self, tables: Tables, tally: Tally) -> Report:
-        """The report of an epoch, the same in every process."""
-        nodes = self.edges.num_nodes
-        first_bad, off_surface, score, learns = _looking(self.mesh, nodes, self.edges.rows)(
-            self.numbers.model, self.pairs, tables.points, tables.learned
-        )
-        culprits = [*np.unique(first_bad[first_bad < nodes]), *[-1] * NAMED_CULPRITS][:NAMED_CULPRITS]
-        report: dict[str, Any] = {
-            "loss": tally.loss if learns else np.nan,
-            "gradient_norm": tally.gradient_norm / np.maximum(tally.rows, 1),  # a diverged run has no rows
-            "saturated": tally.saturated / tally.pairs,
-            "off_surface": off_surface,
-            "rejected": tally.rejected,
-            "left_out": self.edges.num_edges * (1 + self.plan.negatives.total) - tally.pairs,
-            "valid_ap": score,
-            "test_ap": np.nan,
-            "culprits": culprits,
-        }
-        return Report(**jax.tree.map(np.asarray, report, is_leaf=lambda x: isinstance(x, list)))
+    return jax.jit(program)
 
 
 @functools.cache
-def _looking(mesh: Mesh, nodes: int, rows: int) -> Any:
+def stepping(mesh: Mesh, plan: EpochPlan, rows: int, size: int) -> Any:
+    """The program (model, step, block, tables) → (tables, tally), with buckets of `size`."""
+    shards = mesh.devices.size
+
+    def steps(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
+        ranges = rows * jnp.arange(shards + 1, dtype=jnp.int32)
+        routes = jax.vmap(lambda wanted: Route.of(wanted, ranges, size))(block.wanted)
+        take = partial(_step, plan, model, step)
+        tables, (log_likelihoods, norms) = jax.lax.scan(take, tables, (routes, block.weights))
+        tally = Tally.of(block.weights, block.use, jnp.zeros((), jnp.int32), log_likelihoods, norms)
+        return tables, jax.lax.psum(tally, AXIS)
+
+    def program(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
+        specs = where(tables)
+        return on(mesh, steps, (Spec(), Spec(), _BLOCK, specs), (specs, Spec()))(model, step, block, tables)
+
+    return jax.jit(program, donate_argnums=3)
+
+
+def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
+    """One minibatch: fetch its rows, differentiate, send the derivatives to the owners, step there."""
+    points, optimizer, learned, slots = tables
+    route, weights = batch
+    stored = get_rows(points, route.asked)  # rows travel in their storage type
+    own, rows = wide(stored), wide(route.fetch(stored))
+    if plan.learn:
+        model, learned = learn(model, step, learned, weights, rows, lambda slope: jax.lax.psum(slope, AXIS))
+    log_likelihoods, covectors = batch_loss(model, weights, rows)
+    (points, optimizer, slots), norms = move_rows(
+        plan, model.manifold, step, (points, optimizer, slots), route.asked, own, route.deliver(covectors)
+    )
+    return Tables(points, optimizer, learned, slots), (log_likelihoods, norms)
+
+
+@functools.cache
+def looking(mesh: Mesh, nodes: int, rows: int) -> Any:
     """(model, pairs, points, learned) → a bad row per device, residual, AP, whether numbers are finite."""
 
     def look(model: Model, pairs: LabelledPairs | None, points: Array, learned: Learned) -> tuple:

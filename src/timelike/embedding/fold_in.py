@@ -16,8 +16,8 @@ from timelike.core.hashed_random import below
 from timelike.core.model import Model
 from timelike.core.struct import with_scaled
 from timelike.embedding import exact_ranking
+from timelike.engine.batch_step import batch_loss
 from timelike.engine.config import Config
-from timelike.engine.objective import batch_loss
 from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
 from timelike.engine.sampling import EdgeTable
 from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state, sum_repeated

@@ -1,10 +1,8 @@
 """The compiled epoch: negative sampling, steps on the rows of a batch, and kernels for CPU and GPU.
 
 `epoch` is the whole program. `passes` visits the edges in blocks. `sampling` draws negatives from an
-`edge_source`: an `EdgeTable`, or `filtered_edges` with a `bloom_filter` on a GPU and for streamed edges.
-`batch_step` differentiates the `objective` and moves rows with `optimizers`; `table_rows`, `hubs` and
-`gpu_linking` sum the gradients of a node that is in several pairs. `gpu_step` holds the GPU kernels for long
-steps, built from `gpu_tiles`; `opaque_calls` turns short CPU steps into one kernel. An `epoch_plan` holds the
-static part of a run; users write a `config` with `negatives`. May import: _util, core, likelihoods,
-manifolds, graphs, evaluation.
+`EdgeSource`: an `EdgeTable`, or `filtered_edges` with a Bloom filter on a GPU and for streamed edges.
+`batch_step` differentiates the loss and moves rows with `optimizers`; `table_rows` sums the gradients
+of a node that is in several pairs. `gpu_step` holds the GPU kernels for long steps, built from `gpu_tiles`.
+Users write a `config` with `negatives`. May import: _util, core, likelihoods, manifolds, graphs, evaluation.
 """

@@ -1,19 +1,22 @@
-"""Training settings, checked on construction."""
+"""Training settings, checked on construction, and their static and variable part in a compiled epoch."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+import jax
+import optax
+from jaxtyping import Array, Float, Int, Key
 
 from timelike._util.checks import one_of, positive_number, whole_number
-from timelike.engine.epoch_plan import EpochPlan
+from timelike.core.model import Model
+from timelike.core.struct import with_scaled
 from timelike.engine.negatives import Negatives
-from timelike.engine.optimizers import DENSE, OPTIMIZERS
+from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedule
 from timelike.engine.table_storage import STORAGES
-
-SELECTIONS = ("valid", "test", "last")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,8 +70,9 @@ class Config:
         for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
-        for name, allowed in (("optimizer", tuple(OPTIMIZERS)), ("select", SELECTIONS), ("tables", STORAGES)):
-            one_of(f"Config: {name}", getattr(self, name), allowed)
+        allowed = {"optimizer": OPTIMIZERS, "select": ("valid", "test", "last"), "tables": STORAGES}
+        for name, known in allowed.items():
+            one_of(f"Config: {name}", getattr(self, name), known)
         if self.tables != "float32" and self.optimizer in DENSE:
             raise ValueError(
                 f"Config: tables is {self.tables!r}; optimizer {self.optimizer!r} needs 'float32'"
@@ -97,14 +101,7 @@ class Config:
         if self.patience is not None and select == "last":
             cure = 'set select="valid"' if self.select == "last" else "pass valid=pairs"
             raise ValueError(f"Config: patience is {self.patience}, but the last epoch is kept; {cure}")
-        return EpochPlan(
-            batch_size=self.batch_size,
-            negatives=self.negatives,
-            optimizer=self.optimizer,
-            select=select,
-            learn=self.learn,
-            tables=self.tables,
-        )
+        return EpochPlan(self.batch_size, self.negatives, self.optimizer, select, self.learn, self.tables)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for provenance and checkpoints."""
@@ -117,3 +114,57 @@ class Config:
         """The inverse of `to_dict`; missing settings get their defaults."""
         kinds = {"negatives": Negatives(**plain["negatives"])} if "negatives" in plain else {}
         return cls(**{**plain, **kinds})
+
+
+@dataclasses.dataclass(frozen=True)
+class EpochPlan:
+    """The settings that a compiled epoch fixes."""
+
+    batch_size: int
+    negatives: Negatives
+    optimizer: str
+    select: str
+    learn: tuple[str, ...]
+    #: Storage of points and moments: see `table_storage`.
+    tables: str = "float32"
+    #: Whether steps use the GPU kernels of `gpu_step`.
+    fused: bool = False
+    #: Whether the steps of a block are one loop of machine code: see `passes.in_one_kernel`.
+    in_one_kernel: bool = False
+
+    @property
+    def dense(self) -> bool:
+        """Whether every step moves every node, not only those of the batch."""
+        return self.optimizer in DENSE
+
+    def rows(self, edges: int) -> int:
+        """Number of table rows, with repeats, that a step touches in a graph of this number of edges."""
+        return 2 * min(self.batch_size, edges) * (1 + self.negatives.total)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The optax part of the optimiser."""
+        return OPTIMIZERS[self.optimizer]()
+
+
+class Numbers(NamedTuple):
+    """The settings of one run that may change without recompiling; a sweep stacks them."""
+
+    model: Model
+    learning_rate: Float[Array, ""]
+    init_scale: Float[Array, ""]
+    clip: Float[Array, ""]
+    epochs: Int[Array, ""]
+    burn_in: Int[Array, ""]
+    final_rate: Float[Array, ""]
+    anneal: Float[Array, ""]
+    patience: Int[Array, ""]
+    seed: Int[Array, ""]
+
+
+def in_epoch(numbers: Numbers, epoch: Int[Array, ""], dtype: Any) -> tuple[Key[Array, ""], Step, Model]:
+    """The key, the step and the annealed model of an epoch."""
+    key = jax.random.fold_in(jax.random.key(numbers.seed), epoch + 1)
+    done = epoch.astype(dtype)
+    rate = numbers.learning_rate * schedule(done, numbers.epochs, numbers.burn_in, numbers.final_rate)
+    heat = heating(done, numbers.epochs, numbers.anneal).astype(dtype)
+    return key, Step(rate.astype(dtype), numbers.clip), with_scaled(numbers.model, "tau", heat)

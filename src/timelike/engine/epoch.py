@@ -18,13 +18,11 @@ from jaxtyping import Array, Bool, Float, Int
 
 from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
-from timelike.engine.device_scoring import average_precision_on_device, log_probs
-from timelike.engine.edge_source import LocalEdges
-from timelike.engine.epoch_plan import EpochPlan, Numbers
+from timelike.engine.config import EpochPlan, Numbers
+from timelike.engine.filtered_edges import LocalEdges
 from timelike.engine.optimizers import Learned
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
-from timelike.engine.row_packing import pack, unpack
-from timelike.engine.table_storage import MOMENTS, STORAGES, narrow, wide
+from timelike.engine.table_storage import MOMENTS, STORAGES, narrow, pack, unpack, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 
 #: 16-bit points are drawn in batches of this size: drawn at once in 32 bits, they would set the peak memory.
@@ -219,3 +217,28 @@ def _report(plan: EpochPlan, model: Model, data: Data, num_edges: int, points: A
         test_ap=score(data.test),
         culprits=jnp.zeros(NAMED_CULPRITS, jnp.int32),
     )
+
+
+def log_probs(
+    model: Model, points: Float[Array, "nodes ambient"], sources: Array, targets: Array
+) -> Float[Array, "pairs"]:
+    """The log-probability of each pair as an edge."""
+    return jax.vmap(model.log_prob)(wide(points[sources]), wide(points[targets]))
+
+
+def average_precision_on_device(
+    scores: Float[Array, "pairs"], labels: Bool[Array, "pairs"]
+) -> Float[Array, ""]:
+    """AP = Σₙ (Rₙ − Rₙ₋₁)Pₙ over distinct thresholds, as in scikit-learn: ties count as one.
+
+    NaN without positives, or if a score is NaN.
+    """
+    order = jnp.argsort(-scores)
+    ranked, hits = scores[order], labels[order]
+    position = jnp.arange(1, scores.shape[0] + 1)
+    precision = jnp.cumsum(hits) / position
+    # A tied group has the precision at its last member.
+    last = jnp.append(ranked[1:] != ranked[:-1], True)
+    end = jax.lax.cummin(jnp.where(last, position - 1, scores.shape[0]), reverse=True)
+    average = jnp.sum(jnp.where(hits, precision[end], 0.0)) / jnp.sum(hits)
+    return jnp.where(jnp.isnan(scores).any(), jnp.nan, average)

@@ -2,8 +2,8 @@
 
 XLA reads and writes the rows of a batch about ten times between gather and scatter, and sums over repeated
 nodes with one atomic addition per number. These kernels read each row once for its pair and once, next to its
-optimiser state, to move it: the first entry of every node in a batch, found by `gpu_linking`, moves the row
-by the gradients of all entries. The kernels cover flat spaces, where a pair is described by its time
+optimiser state, to move it: the first entry of every node in a batch, found by `gpu_tiles.meet`, moves the
+row by the gradients of all entries. The kernels cover flat spaces, where a pair is described by its time
 difference and its squared distance in space.
 """
 
@@ -22,12 +22,10 @@ from jaxtyping import Array, Float
 from timelike.core.manifold import Separation
 from timelike.core.model import Model
 from timelike.core.numerics import difference, log1mexp, log_sum_exp_of
-from timelike.engine.gpu_linking import NONE, Nodes, meet
-from timelike.engine.gpu_tiles import Tile, like
-from timelike.engine.hubs import Places
+from timelike.engine.gpu_tiles import NONE, Nodes, Tile, like, meet
 from timelike.engine.optimizers import MAX_STEP, Step, shorten
-from timelike.engine.row_packing import Packed
-from timelike.engine.table_storage import is_flat, narrow
+from timelike.engine.table_rows import Places
+from timelike.engine.table_storage import Packed, is_flat, narrow
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Cylinder
 
@@ -36,10 +34,7 @@ Rows = Float[Array, "pairs ambient"]
 
 #: Per kernel and table width (up to): table numbers per block of threads, and warps (32 threads) per block.
 #: Measured on an H200.
-TILES = {
-    "gradients": {1024: (256, 1)},
-    "move": {16: (128, 1), 1024: (256, 1)},
-}
+TILES = {"gradients": {1024: (256, 1)}, "move": {16: (128, 1), 1024: (256, 1)}}
 
 
 def fits(model: Model, dense: bool) -> bool:
@@ -93,14 +88,9 @@ def _tile(dim: int, interpret: bool, kernel: str) -> Tile:
 
 
 def _gradients(
-    tile: Tile,
-    model: Model,
-    weights: PerPair,
-    places: Places,
-    packed: Packed,
-    ends: Nodes,
+    tile: Tile, model: Model, weights: PerPair, places: Places, packed: Packed, ends: Nodes
 ) -> tuple[PerPair, Rows, list[Array], list[Nodes]]:
-    """As `objective.batch_loss` for the rows of `ends`; sums of hubs; and the hub row of each entry.
+    """As `batch_step.batch_loss` for the rows of `ends`; sums of hubs; and the hub row of each entry.
 
     The covector of a pair is its gradient at the target; the gradient at the source is the opposite.
     """

@@ -102,9 +102,7 @@ def update_rows(
     gradients = jax.vmap(manifold.gradient)(points, covectors)
     norms = _norms(gradients)
     clipped = shorten(norms, step.clip)
-    if not jax.tree.leaves(
-        state
-    ):  # stateless: the direction is the gradient, already tangent and of known norm
+    if not jax.tree.leaves(state):  # the direction is the gradient, already tangent and of known norm
         size = step.learning_rate * clipped
         size *= shorten(size * norms, MAX_STEP)
         tangents = -once(size)[:, None] * gradients
@@ -113,7 +111,9 @@ def update_rows(
     tangents = -step.learning_rate * jax.vmap(manifold.to_tangent)(points, directions)
     tangents = once(shorten(_norms(tangents), MAX_STEP))[:, None] * tangents
     new_points = jax.vmap(manifold.step)(points, tangents)
-    return new_points, _transport_momenta(manifold, points, new_points, state), norms
+    if isinstance(state, optax.ScaleByAdamState):  # the first moment is a tangent vector
+        state = state._replace(mu=jax.vmap(manifold.transport)(points, new_points, state.mu))
+    return new_points, state, norms
 
 
 def _norms(vectors: Rows) -> Float[Array, "rows"]:
@@ -123,10 +123,3 @@ def _norms(vectors: Rows) -> Float[Array, "rows"]:
 def shorten(norms: Float[Array, "rows"], longest: Array | float) -> Float[Array, "rows"]:
     """The factors that make vectors of these norms no longer than `longest`."""
     return jnp.minimum(1.0, longest / jnp.maximum(norms, 1e-30))
-
-
-def _transport_momenta(manifold: Manifold, points: Rows, new_points: Rows, state: Any) -> Any:
-    """Transport Adam's first moment, a tangent vector, along the step."""
-    if isinstance(state, optax.ScaleByAdamState):
-        return state._replace(mu=jax.vmap(manifold.transport)(points, new_points, state.mu))
-    return state

@@ -13,18 +13,19 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.experimental.scheduling_groups import xla_metadata_call
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.core.numerics import SATURATION
 from timelike.engine.batch_step import take_fused_step, take_step
-from timelike.engine.edge_source import LocalEdges
-from timelike.engine.epoch_plan import EpochPlan, Numbers, in_epoch
+from timelike.engine.config import EpochPlan, Numbers, in_epoch
+from timelike.engine.filtered_edges import LocalEdges
 from timelike.engine.negatives import PAIRS_PER_BLOCK
-from timelike.engine.opaque_calls import in_one_kernel
 from timelike.engine.optimizers import Learned, Step
-from timelike.engine.sampling import draw_examples
+from timelike.engine.sampling import Examples, draw_examples
 from timelike.engine.table_rows import first_entries
 
 #: A step on at most SHORT_STEP rows is short: finding repeated nodes in advance pays off. An epoch of
@@ -105,16 +106,6 @@ def _in_turn(run: Callable) -> Callable:
 ONE, MANY = Lanes(lambda run: run, lambda run: run), Lanes(jax.vmap, _in_turn)
 
 
-class Drawn(NamedTuple):
-    """The examples of a block: sources then targets of each step, their `first_entries`, and weights."""
-
-    nodes: Int[Array, "steps rows"]
-    first: Int[Array, "steps rows"] | None
-    weights: Float[Array, "steps pairs batch"]
-    use: Bool[Array, "steps pairs batch"]
-    rejected: Int[Array, ""]
-
-
 def sweep_edges(
     plan: EpochPlan,
     numbers: Numbers,
@@ -127,14 +118,10 @@ def sweep_edges(
     """All steps of an epoch, or of one part of its edges: what they pass on, and their sums."""
     begin = partial(in_epoch, dtype=numbers.learning_rate.dtype)
     key, step, warm = lanes.at_once(begin)(numbers, epoch)
-    key = key if isinstance(part, int) else _key_of_part(key, part)
+    if not isinstance(part, int):  # the first part has the key of the epoch itself
+        other = jax.random.key_data(jax.random.fold_in(key, part + 1))
+        key = jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
     return _sweep_edges(plan, warm, table, step, key, carry, lanes)
-
-
-def _key_of_part(key: Array, part: Array) -> Array:
-    """The key of a part; the first part has the key of the epoch itself."""
-    other = jax.random.key_data(jax.random.fold_in(key, part + 1))
-    return jax.random.wrap_key_data(jnp.where(part == 0, jax.random.key_data(key), other))
 
 
 def _sweep_edges(
@@ -149,10 +136,9 @@ def _sweep_edges(
         take_all = in_one_kernel(take_all)
 
     def block(carry: Carry, number: Array) -> tuple[Carry, tuple[Array, Array]]:
-        drawn = lanes.at_once(partial(_draw, plan, table, cut, dtype, number))(key, shuffle)
-        batches = drawn.nodes, drawn.weights, drawn.first
+        batches, drawn = lanes.at_once(partial(_draw, plan, table, cut, dtype, number))(key, shuffle)
         carry, outputs = lanes.in_turn(take_all)(model, step, carry, batches)
-        return carry, lanes.at_once(lambda *parts: Tally.of(*parts).stacked())(*drawn[2:], *outputs)
+        return carry, lanes.at_once(lambda *parts: Tally.of(*parts).stacked())(*drawn, *outputs)
 
     carry, tallies = jax.lax.scan(block, carry, jnp.arange(cut.blocks))
     return carry, Tally(*(total for parts in tallies for total in jnp.sum(parts, axis=0).T))
@@ -160,17 +146,23 @@ def _sweep_edges(
 
 def _draw(
     plan: EpochPlan, table: LocalEdges, cut: Blocks, dtype: Any, number: Array, key: Array, shuffle: Shuffle
-) -> Drawn:
-    """Draw the examples of block `number`."""
+) -> tuple[tuple, tuple]:
+    """Draw the examples of block `number`: what its steps need, and what a `Tally` does."""
     steps, batch = cut.per_block, cut.batch
     positions = number * steps * batch + jnp.arange(steps * batch)
     draw_key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
     examples = draw_examples(draw_key, table, plan.negatives, shuffle(positions).reshape(steps, batch))
+    nodes, weights, use = by_step(plan, examples, dtype)
+    first = first_entries(nodes) if cut.short else None
+    return (nodes, weights, first), (weights, use, examples.rejected)
+
+
+def by_step(plan: EpochPlan, examples: Examples, dtype: Any) -> tuple[Array, Array, Array]:
+    """The examples of a block by step: sources then targets of all pairs, weights, and which are used."""
     sources, targets, use = (jnp.swapaxes(x, 0, 1) for x in examples[:3])
-    nodes = jnp.concatenate([x.reshape(steps, -1) for x in (sources, targets)], axis=1)
+    nodes = jnp.concatenate([x.reshape(len(x), -1) for x in (sources, targets)], axis=1)
     factors = plan.negatives.factors.astype(dtype)[:, None]
-    weights = jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0)
-    return Drawn(nodes, first_entries(nodes) if cut.short else None, weights, use, examples.rejected)
+    return nodes, jnp.where(use, examples.weights[:, None].astype(dtype) * factors, 0.0), use
 
 
 def _take_all(
@@ -180,6 +172,27 @@ def _take_all(
     if plan.fused:
         take = partial(take_fused_step, plan, model, step, table.places)
     return jax.lax.scan(take, carry, batches, unroll=unroll)
+
+
+def in_one_kernel(run: Callable) -> Callable:
+    """`run`, whose first two arguments are trees of scalars, as one function of machine code on a CPU.
+
+    XLA launches a kernel for every few operations, which takes as long as a short kernel runs. It compiles a
+    call with this attribute as a whole. The call must contain no scatter, sort or library call. An unused
+    argument crashes the process; a model may have numbers that only scores use, so all numbers are passed as
+    one argument.
+    """
+
+    def call(model: Model, step: Step, *arguments: Any) -> Any:
+        numbers, apart = ravel_pytree((model, step))
+        kernel = xla_metadata_call(
+            lambda numbers, *arguments: run(*apart(numbers), *arguments),
+            xla_cpu_small_call="true",
+            inlineable="false",
+        )
+        return kernel(numbers, *arguments)
+
+    return call
 
 
 def saturated(log_likelihoods: Float[Array, "steps pairs batch"]) -> Bool[Array, "steps pairs batch"]:

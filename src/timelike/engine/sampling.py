@@ -7,44 +7,93 @@ edge?" is a binary search in one row: no N×N matrix, no 64-bit keys.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.scheduling_groups import xla_metadata_call
 from jaxtyping import Array, Bool, Int, Key
 
 from timelike.core.hashed_random import at, below
-from timelike.engine.edge_source import STATIC, EdgeSource, Nodes
-from timelike.engine.hubs import Places
 from timelike.engine.negatives import Negatives, draws_for
-from timelike.engine.opaque_calls import computed_once
+from timelike.engine.table_rows import Places
 from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs.digraph import DiGraph
+
+Nodes = Int[Array, "*shape"]
+
+#: Metadata of a dataclass field that is static in a compiled program.
+STATIC = {"static": True}
 
 #: On a GPU, a loop of at most this number of draws is unrolled: an iteration costs more than the draw.
 FEW_DRAWS = 4
 
 
+class Pools(NamedTuple):
+    """What some kinds of negatives draw from: nodes with outgoing or incoming edges, and listed pairs."""
+
+    active_sources: Int[Array, "active_sources"]
+    active_targets: Int[Array, "active_targets"]
+    listed_sources: Int[Array, "listed"]
+    listed_targets: Int[Array, "listed"]
+
+
+class EdgeSource(Protocol):
+    """Training edges by number, and the membership test that rejects candidate negatives.
+
+    Three classes provide it: `EdgeTable` holds all edges, `filtered_edges.FilteredEdges` all or a part of
+    them behind a Bloom filter, and `distributed.sharded_edges.SharedEdges` exchanges edges between processes.
+    """
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges, including padding."""
+
+    @property
+    def count(self) -> Int[Array, ""] | int:
+        """Number of edges without padding, which comes last."""
+
+    @property
+    def draws(self) -> int:
+        """How often a negative is drawn before it is left out."""
+
+    @property
+    def pools(self) -> Pools:
+        """The nodes and pairs that some kinds of negatives draw from."""
+
+    def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+        """Sources, targets and weights of edges by number."""
+
+    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+        """Whether each pair is rejected as an edge."""
+
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+        """Random integers in [0, bound)."""
+
+    def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
+        """Numbers to look up: those where `asked`; elsewhere any that are cheap to look up."""
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class EdgeTable:
-    """Training edges on the device, and optionally listed pairs to draw negatives from.
+    """Training edges on the device.
 
-    `weights` is empty for an unweighted graph. `active_sources` and `active_targets` hold the nodes with
-    outgoing and incoming edges, if a kind of negatives draws from them. `places` is for `hubs.sum_by_node`.
-    `halvings` is the number of steps of the binary search in a row. A negative that is still an edge after
-    `draws` draws is left out.
+    `weights` is empty for an unweighted graph. `places` is for `sum_by_node`. `halvings` is the number of
+    steps of the binary search in a row. A negative that is still an edge after `draws` draws is left out.
     """
 
     sources: Int[Array, "edges"]
     targets: Int[Array, "edges"]
     weights: Array
     row_starts: Int[Array, "nodes_plus_1"]
-    active_sources: Int[Array, "active_sources"]
-    active_targets: Int[Array, "active_targets"]
-    listed_sources: Int[Array, "listed"]
-    listed_targets: Int[Array, "listed"]
+    pools: Pools
     places: Places
     halvings: int = dataclasses.field(metadata=STATIC)
     draws: int = dataclasses.field(metadata=STATIC)
@@ -61,33 +110,23 @@ class EdgeTable:
 
         `by_node`: gradients are summed for every node, which needs `places`.
         """
-        listed = np.zeros((0, 2), np.int32) if listed is None else np.asarray(listed, np.int32)
-        weights = np.ones(0, np.float32) if graph.weights is None else graph.weights
-        degrees, kinds = degrees_of(graph), kinds or Negatives()
-        taken = share_taken(graph, listed) if kinds.listed else 0.0
-        longest = int(np.max(degrees[0], initial=0))
+        degrees, ends = degrees_of(graph), (graph.sources, graph.targets)
         return cls(
             sources=jnp.asarray(graph.sources),
             targets=jnp.asarray(graph.targets),
-            weights=jnp.asarray(weights),
+            weights=jnp.asarray(np.ones(0, np.float32) if graph.weights is None else graph.weights),
             row_starts=jnp.asarray(graph.row_starts),
-            **linked(degrees, kinds),
-            listed_sources=jnp.asarray(listed[:, 0]),
-            listed_targets=jnp.asarray(listed[:, 1]),
-            places=Places.for_every_node(degrees) if by_node else Places.none(),
-            halvings=longest.bit_length(),
-            draws=draws_for(graph.num_nodes, degrees, (graph.sources, graph.targets), kinds, taken),
+            places=Places.of(degrees.sum(axis=0)) if by_node else Places.none(),
+            halvings=int(np.max(degrees[0], initial=0)).bit_length(),
+            **for_negatives(kinds or Negatives(), graph, degrees, ends, listed),
         )
 
     @property
     def num_edges(self) -> int:
-        """Number of edges."""
+        """Number of edges: there is no padding."""
         return self.sources.shape[0]
 
-    @property
-    def count(self) -> int:
-        """Number of edges: there is no padding."""
-        return self.num_edges
+    count = num_edges
 
     @property
     def num_nodes(self) -> int:
@@ -116,11 +155,23 @@ def degrees_of(graph: DiGraph) -> Int[np.ndarray, "2 nodes"]:
     return np.stack([np.diff(graph.row_starts), np.bincount(graph.targets, minlength=graph.num_nodes)])
 
 
-def linked(degrees: Int[np.ndarray, "2 nodes"], kinds: Negatives) -> dict[str, Int[Array, "linked"]]:
-    """Nodes with outgoing and with incoming edges, if these kinds of negatives draw from them."""
-    return {
-        f"{end}s": jnp.asarray(np.flatnonzero(degree) if kinds.draws_from(end) else np.zeros(0), jnp.int32)
+def for_negatives(
+    kinds: Negatives,
+    graph: Any,
+    degrees: Int[np.ndarray, "2 nodes"],
+    edges: tuple[np.ndarray, np.ndarray],
+    listed: np.ndarray | None,
+) -> dict[str, Any]:
+    """The fields `pools` and `draws` of the edges of a graph, for these kinds; `edges` may be a sample."""
+    pairs = np.zeros((0, 2), np.int32) if listed is None else np.asarray(listed, np.int32)
+    active: Any = (
+        np.flatnonzero(degree) if kinds.draws_from(end) else []
         for end, degree in zip(("active_source", "active_target"), degrees, strict=True)
+    )
+    taken = share_taken(graph, pairs) if kinds.listed else 0.0
+    return {
+        "pools": Pools(*(jnp.asarray(x, jnp.int32) for x in (*active, *pairs.T))),
+        "draws": draws_for(graph.num_nodes, degrees, edges, kinds, taken),
     }
 
 
@@ -154,6 +205,14 @@ def in_row(
         return (place < end) & (at(ends, jnp.minimum(place, last)) == wanted)
 
     return search(row_starts, ends, rows, wanted)
+
+
+def computed_once(run: Callable) -> Callable:
+    """`run`, with results that XLA computes once for all their uses on a CPU; every argument must be used.
+
+    `core.reductions.once` does the same for one number.
+    """
+    return xla_metadata_call(run, inlineable="false") if jax.default_backend() == "cpu" else run
 
 
 _NUMBERS = {field.name: number for number, field in enumerate(dataclasses.fields(Negatives))}
@@ -218,8 +277,9 @@ def _candidates(
 ) -> tuple[Nodes, Nodes]:
     first, second = jax.random.split(key)
     if kind == "listed":
-        entry = table.below(first, s.shape, table.listed_sources.shape[0])
-        return at(table.listed_sources, entry), at(table.listed_targets, entry)
+        sources, targets = table.pools[2:]
+        entry = table.below(first, s.shape, sources.shape[0])
+        return at(sources, entry), at(targets, entry)
     of_source, of_target = KIND_ENDS[kind]
     return _end(first, table, of_source, s, 0, asked), _end(second, table, of_target, t, 1, asked)
 
@@ -234,5 +294,5 @@ def _end(
         return table.below(key, own.shape, table.num_nodes)
     if end == "edge":
         return table.edges(table.asking(asked, table.below(key, own.shape, table.num_edges)))[side]
-    nodes = table.active_sources if end == "active_source" else table.active_targets
+    nodes = table.pools.active_sources if end == "active_source" else table.pools.active_targets
     return at(nodes, table.below(key, own.shape, nodes.shape[0]))

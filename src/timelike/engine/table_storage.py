@@ -6,7 +6,8 @@ distance, keeps it on average: E[rounded x] = x. The moments of an optimiser, wh
 step, need it as much as the points.
 
 A bfloat16 is stored as the integer with its bits: on a CPU, XLA converts a whole bfloat16 table to float32
-for every step that writes a row.
+for every step that writes a row. The kernels of `gpu_step` keep points and moments side by side, because
+memory serves a few long requests faster than many short ones.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ MOMENTS: dict[str, Any] = {"float32": None, "bfloat16": jnp.uint16, "float16": j
 #: Bits of a float32 that are lost.
 LOST = {jnp.dtype(jnp.uint16): 16, jnp.dtype(jnp.float16): 13}
 
+#: Packed rows are aligned to the shortest memory request, in bytes.
+REQUEST = 32
+
 Numbers = Num[Array, "*shape"]
+Packed = Float[Array, "nodes packed"]
+Table = Float[Array, "nodes ambient"]
 
 
 def is_flat(manifold: Manifold) -> bool:
@@ -77,3 +83,19 @@ def narrow(x: Float[Array, "*shape"], dtype: Any, salt: Float[Array, "*shape"] |
 
 def _bits(x: Float[Array, "*shape"]) -> Array:
     return jax.lax.bitcast_convert_type(x.astype(jnp.float32), jnp.uint32)
+
+
+def pack(points: Table, state: Any) -> tuple[Packed, Any]:
+    """Pack points and the tables of an optimiser state side by side; return the state with empty tables."""
+    tables = [points, *(x for x in jax.tree.leaves(state) if x.ndim == 2)]
+    padding = -len(tables) * points.shape[1] % (REQUEST // points.dtype.itemsize)
+    packed = jnp.concatenate([*tables, jnp.zeros((len(points), padding), points.dtype)], axis=1)
+    return packed, jax.tree.map(lambda x: x[:0] if x.ndim == 2 else x, state)
+
+
+def unpack(packed: Packed, state: Any, dim: int) -> tuple[Table, Any]:
+    """The inverse of `pack`."""
+    leaves, structure = jax.tree.flatten(state)
+    parts = iter(range(dim, packed.shape[1], dim))
+    leaves = [packed[:, (at := next(parts)) : at + dim] if x.ndim == 2 else x for x in leaves]
+    return packed[:, :dim], jax.tree.unflatten(structure, leaves)

@@ -2,7 +2,7 @@
 
 Scores may be any numbers that are higher for likelier edges; `nll`, `brier` and `calibration_curve` need
 log-probabilities. The definitions follow scikit-learn and the Open Graph Benchmark. Compiled epochs use
-`timelike.engine.device_scoring.average_precision_on_device` instead.
+`timelike.engine.epoch.average_precision_on_device` instead.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -20,15 +20,12 @@ from timelike._util.checks import output_path, positive_number, whole_number
 #: An error shows the old and new value of a setting in at most this number of characters.
 LONGEST = 400
 
-
-class Checkpoint(NamedTuple):
-    """The contents of a checkpoint file."""
-
-    state: Any
-    history: dict[str, np.ndarray]
+#: One array per quantity, an entry per epoch; with the state of a run, the contents of a checkpoint.
+History = dict[str, np.ndarray]
+Checkpoint = tuple[Any, History]
 
 
-def write(path: Path, state: Any, history: dict[str, np.ndarray], settings: dict[str, Any]) -> None:
+def write(path: Path, state: Any, history: History, settings: dict[str, Any]) -> None:
     """Write a run to `path` atomically."""
     tensors = {f"state{jax.tree_util.keystr(k)}": np.asarray(x) for k, x in _leaves(state)}
     tensors |= {f"history.{name}": np.asarray(values) for name, values in history.items()}
@@ -56,7 +53,7 @@ def read(path: Path, like: Any, settings: dict[str, Any], columns: Sequence[str]
     lengths = {history[name].shape[:1] for name in columns if name in history}
     if not set(columns) <= history.keys() or len(lengths) > 1 or () in lengths:
         raise ValueError(f"{path}: its history does not match this run; delete the file to start over")
-    return Checkpoint(state, history)
+    return state, history
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +111,7 @@ class Saver:
         late = time.monotonic() - self.time >= self.checkpoint.every_seconds
         return late or (every is not None and done % every == 0)
 
-    def save(self, state: Any, history: dict[str, np.ndarray]) -> None:
+    def save(self, state: Any, history: History) -> None:
         """Save the run if it has begun; a full disk is only a warning, because the run is not lost yet."""
         if self.checkpoint is None or not history:
             return

@@ -66,11 +66,6 @@ class Workload:
         return 1 + self.negatives
 
     @property
-    def examples(self) -> int:
-        """Examples of the whole run."""
-        return self.edges * self.pairs * self.epochs
-
-    @property
     def steps(self) -> int:
         """Steps of the whole run."""
         return self.epochs * math.ceil(self.edges / self.batch_size)
@@ -176,7 +171,7 @@ def estimate_cost(
     by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
     one_of("device", device, devices())
     rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
-    compute = work.examples / rate / processes
+    compute = work.edges * work.pairs * work.epochs / rate / processes
     sent = work.sent(processes)
     exchange = work.steps * sent * 8 / (network * 1e9)
     most = {"nodes": MOST_NODES, "edges": MOST_EDGES}

@@ -46,11 +46,8 @@ def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
     if len(embeddings) < 2:
         raise ValueError(f"embeddings has length {len(embeddings)}; an ensemble needs two or more")
     about = [
-        {
-            "seed": one.info.get("config", {}).get("seed"),
-            "best_epoch": one.info.get("best_epoch"),
-            "valid_ap": one.info.get("valid_ap"),
-        }
+        {"seed": one.info.get("config", {}).get("seed")}
+        | {name: one.info.get(name) for name in ("best_epoch", "valid_ap")}
         for one in embeddings
     ]
     return dataclasses.replace(

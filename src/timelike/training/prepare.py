@@ -15,9 +15,8 @@ import numpy as np
 from timelike._util.checks import instance
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan, Numbers
 from timelike.engine.epoch import Data
-from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.filtered_edges import FilteredEdges
 from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.engine.table_storage import check_storage
@@ -162,20 +161,13 @@ def make_numbers(model: Model, config: Config) -> Numbers:
 
 def plain_numbers(model: Model, config: Config) -> Numbers:
     """The same in NumPy."""
-    f: Any = partial(np.asarray, dtype=jnp.result_type(float))
-    i: Any = partial(np.asarray, dtype=np.int32)
-    return Numbers(
-        model=jax.tree.map(f, model),
-        learning_rate=f(config.learning_rate),
-        init_scale=f(config.init_scale),
-        clip=f(config.clip),
-        epochs=i(config.epochs),
-        burn_in=i(config.burn_in),
-        final_rate=f(config.final_rate),
-        anneal=f(config.anneal),
-        patience=i(NEVER if config.patience is None else config.patience),
-        seed=i(config.seed),
-    )
+    real = jnp.result_type(float)
+    settings = {name: getattr(config, name) for name in Numbers._fields if name != "model"}
+    settings["patience"] = NEVER if config.patience is None else config.patience
+    arrays: Any = {
+        name: np.asarray(x, np.int32 if isinstance(x, int) else real) for name, x in settings.items()
+    }
+    return Numbers(jax.tree.map(partial(np.asarray, dtype=real), model), **arrays)
 
 
 def settings_of(
@@ -186,17 +178,13 @@ def settings_of(
     data: Data,
     listed: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """What must be the same to resume a checkpoint; pass `listed` if the edges are streamed."""
-    table = data.table
-    pairs = () if listed is None else tuple(np.asarray(listed, np.int32).T)
-    if table is not None:
-        pairs = (table.listed_sources, table.listed_targets)
+    """What must be the same to resume a checkpoint."""
     return {
         **config.to_dict(),
         "model": repr(model),
         "nodes": graph.num_nodes,
         "edges": graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)),
-        "listed": digest(*pairs),
+        "listed": digest(*(() if listed is None else np.asarray(listed, np.int32).T)),
         "valid": digest(*(data.valid or ())),
         "test": digest(*(data.test or ())),
         "selected by": plan.select,

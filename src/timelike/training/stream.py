@@ -1,6 +1,6 @@
 """Epochs over edges that are streamed to the device in parts.
 
-The points, the optimiser state and the filter of all edges (`engine.bloom_filter`) stay on the device. A
+The points, the optimiser state and the filter of all edges (`engine.filtered_edges`) stay on the device. A
 thread reads and sends the next part while the steps of the current one run. Every epoch shuffles the parts;
 `engine.passes` shuffles the edges of a part. With one part, the epoch is that of a graph in memory.
 """
@@ -18,14 +18,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from timelike.engine.bloom_filter import add_members, no_members
+from timelike.engine.config import EpochPlan, Numbers
 from timelike.engine.epoch import Data, Report, State, begin_epoch, compiled, end_epoch
-from timelike.engine.epoch_plan import EpochPlan, Numbers
-from timelike.engine.filtered_edges import FilteredEdges, side_by_side
-from timelike.engine.hubs import Places
-from timelike.engine.negatives import draws_for
+from timelike.engine.filtered_edges import FilteredEdges, add_members, no_members, side_by_side
 from timelike.engine.passes import Carry, Tally, sweep_edges
-from timelike.engine.sampling import linked, share_taken
+from timelike.engine.sampling import for_negatives
+from timelike.engine.table_rows import Places
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.io.edge_shards import EdgeShards
 
@@ -76,24 +74,18 @@ class Stream:
     def _prepare(self, listed: np.ndarray | None) -> dict[str, Any]:
         """What all parts share, such as the filter of all edges."""
         plan, shards = self.plan, self.shards
-        degrees, kinds = shards.degrees, plan.negatives
-        listed = np.zeros((0, 2)) if listed is None else np.asarray(listed)
-        taken = share_taken(shards, listed) if kinds.listed else 0.0
-        sample = shards.part(0)[:, : 1 << 24]
+        degrees, (s, t) = shards.degrees, shards.part(0)[:, : 1 << 24]
         words = no_members(shards.num_edges)
         for number in range(len(shards.counts)):
             words = add_members(words, *self._load(number)[0].T)
         return {
             "words": words,
-            **linked(degrees, kinds),
-            "places": Places.for_every_node(degrees)
+            "places": Places.of(degrees.sum(axis=0))
             if plan.dense
             else Places.for_steps(degrees, plan.rows(self._length) if plan.fused else 0),
             "weights": jnp.ones(0),
-            "listed_sources": jnp.asarray(listed[:, 0], jnp.int32),
-            "listed_targets": jnp.asarray(listed[:, 1], jnp.int32),
             "num_nodes": shards.num_nodes,
-            "draws": draws_for(shards.num_nodes, degrees, (sample[0], sample[1]), kinds, taken),
+            **for_negatives(plan.negatives, shards, degrees, (s, t), listed),
         }
 
     def _load(self, number: int) -> tuple[Array, Array]:

@@ -15,29 +15,28 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tqdm import tqdm
 
 from timelike._util.checks import positive_number, whole_number
 from timelike._util.hardware import cores
 from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan, Numbers
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import EpochPlan, Numbers
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import MOST_NODES, DiGraph
-from timelike.training.checkpoint import Checkpointing, Saver, beside
+from timelike.training.checkpoint import Checkpointing, History, Saver, beside
 from timelike.training.cost_model import WORD, workload_of
 from timelike.training.grid import one_run, runs_of
 from timelike.training.prepare import checked_start, digest, plain_numbers, prepare, settings_of
 from timelike.training.training_loop import (
     InterruptedTraining,
     diverged,
-    make_embedding,
+    embedding_of,
+    epochs_bar,
     stack_history,
     started,
     unstack_history,
@@ -92,12 +91,11 @@ def sweep(
     A grid may vary learning_rate, final_rate, anneal, init_scale, clip and every number of the model: tau1,
     tau2, alpha, r, k, circumference, radius, … `grid` may also be a list of runs, each a dictionary of the
     same settings, which may include the seed. `start` holds initial points for every run, (runs, nodes,
-    coordinates),
-    instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, for example as
-    members of an `ensemble`, not only the best. `checkpoint` names a file to save the runs to and resume
-    from; several programs get a file each. After every epoch of a program, `on_epoch` receives the rows
-    of its runs, the number of epochs done, and the points of these runs. On a CPU, the runs of a program are
-    divided among `threads` (default: one for each core), which may change the last digits.
+    coordinates), instead of random ones around the origin. `keep_all` keeps the embeddings of all runs, for
+    example as members of an `ensemble`, not only the best. `checkpoint` names a file to save the runs to and
+    resume from; several programs get a file each. After every epoch of a program, `on_epoch` receives the
+    rows of its runs, the number of epochs done, and the points of these runs. On a CPU, the runs of a program
+    are divided among `threads` (default: one for each core), which may change the last digits.
     """
     config = Config() if config is None else config
     plan, data = prepare(graph, model, config, valid, test, listed)
@@ -112,17 +110,11 @@ def sweep(
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
     runs: list[Embedding] = []
-    bar = tqdm(
-        total=len(chunks) * config.last_epoch,
-        desc=f"{len(settings)} runs",
-        unit="epoch",
-        disable=None if progress is None else not progress,
-    )
-    with bar:
+    with epochs_bar(len(chunks) * config.last_epoch, f"{len(settings)} runs", progress) as bar:
         for number, chunk in enumerate(chunks):
             lanes = [one_run(model, config, run) for run in chunk]
             numbers = [plain_numbers(*lane) for lane in lanes]
-            about = {**settings_of(graph, model, config, plan, data), "runs": repr(chunk)}
+            about = {**settings_of(graph, model, config, plan, data, listed), "runs": repr(chunk)}
             at = range(len(rows), len(rows) + len(chunk))
             begin = None if start is None else start[at.start : at.stop]
             if begin is not None:
@@ -137,26 +129,16 @@ def sweep(
             first = int(np.argmax(scores))
             rows += new_rows
             wanted = range(len(chunk)) if keep_all else [first]
-            embeddings = {i: _of_lane(graph, plan, lanes[i], state, history, i) for i in wanted}
+            by_run = state, {name: np.moveaxis(values, 1, 0) for name, values in history.items()}
+            embeddings = {
+                i: embedding_of(graph, *lanes[i], plan, *jax.tree.map(lambda x, i=i: x[i], by_run))
+                for i in wanted
+            }
             if best is None or scores[first] > best[0]:
                 best = (float(scores[first]), embeddings[first])
             runs += embeddings.values() if keep_all else []
     assert best is not None
     return Sweep(rows, best[1], runs)
-
-
-def _of_lane(
-    graph: DiGraph,
-    plan: EpochPlan,
-    run: tuple[Model, Config],
-    state: State,
-    history: dict[str, np.ndarray],
-    lane: int,
-) -> Embedding:
-    """The embedding of one of the runs side by side."""
-    own = jax.tree.map(lambda x: x[lane], state)
-    columns = {name: values[:, lane] for name, values in history.items()}
-    return make_embedding(graph, run[0], run[1].to_dict(), plan, own, columns)
 
 
 def _bytes_per_run(graph: DiGraph, model: Model, config: Config) -> int:
@@ -177,7 +159,7 @@ def _run_chunk(
     threads: int | None = None,
     begin: np.ndarray | None = None,
     on_epoch: Callable[[int, np.ndarray], None] | None = None,
-) -> tuple[State, dict[str, np.ndarray]]:
+) -> tuple[State, History]:
     """Train the runs of a chunk side by side until all are done.
 
     The steps of small graphs are too short for XLA to use several cores. On a CPU, the chunk is therefore
@@ -193,7 +175,7 @@ def _run_chunk(
         if begin is not None:
             states = [started(state, some) for state, some in zip(states, cut(begin), strict=True)]
     else:
-        states, history = cut(stored.state), unstack_history(stored.history)
+        states, history = cut(stored[0]), unstack_history(stored[1])
         bar.update(len(history))
 
     double = jnp.result_type(float) == jnp.float64  # new threads do not inherit this setting
@@ -224,11 +206,10 @@ def _run_chunk(
                 on_epoch(
                     len(history), _join([np.asarray(wide(state.points)) for state in states], len(lanes))
                 )
+            if caught or saver.due(len(history)):
+                saver.save(whole(), stack_history(history))
             if caught:
-                saver.save(whole(), stack_history(history))
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
-            if saver.due(len(history)):
-                saver.save(whole(), stack_history(history))
     bar.update(epochs - len(history))
     state = whole()
     saver.save(state, stack_history(history))
@@ -269,7 +250,7 @@ def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: in
 
 
 def _rows(
-    config: Config, chunk: list[dict[str, Any]], state: State, history: dict[str, np.ndarray]
+    config: Config, chunk: list[dict[str, Any]], state: State, history: History
 ) -> list[dict[str, Any]]:
     rows = []
     broken = ~np.asarray(state.alive) & diverged(history["loss"], history["culprits"]).any(axis=0)

@@ -17,21 +17,14 @@ from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
-from timelike.engine.config import Config
+from timelike.engine.config import Config, EpochPlan
 from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
-from timelike.engine.epoch_plan import EpochPlan
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.graphs.node_names import Names
 from timelike.io.edge_shards import AnyGraph, EdgeShards
-from timelike.training.checkpoint import Checkpointing, Saver
-from timelike.training.prepare import (
-    checked_start,
-    digest,
-    edges_of,
-    make_numbers,
-    prepare,
-    settings_of,
-)
+from timelike.training.checkpoint import Checkpointing, History, Saver
+from timelike.training.prepare import checked_start, digest, edges_of, make_numbers, prepare, settings_of
 from timelike.training.stream import Stream
 
 SELECTED_BY = {
@@ -96,21 +89,15 @@ def train(
     saver = Saver(checkpoint, settings if start is None else {**settings, "start": digest(start)})
     stored = saver.load(state, Report._fields)
     if stored is not None:
-        state, history = stored.state, unstack_history(stored.history)
+        state, history = stored[0], unstack_history(stored[1])
 
     def finish() -> Embedding:
-        return make_embedding(graph, model, config.to_dict(), plan, state, stack_history(history))
+        return embedding_of(graph, model, config, plan, state, stack_history(history))
 
     epoch_of = Stream(plan, graph, listed) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(wide(state.points)))
-    bar = tqdm(
-        total=config.last_epoch,
-        initial=len(history),
-        desc="training",
-        unit="epoch",
-        disable=None if progress is None else not progress,
-    )
+    bar = epochs_bar(config.last_epoch, "training", progress, len(history))
     if isinstance(epoch_of, Stream):
         epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
     with bar, note_signals() as caught:
@@ -126,15 +113,19 @@ def train(
                 raise DivergedError(message, len(history), finish())
             if on_epoch is not None:
                 on_epoch(len(history), np.asarray(wide(state.points)))
+            if caught or saver.due(len(history)):
+                saver.save(state, stack_history(history))
             if caught:
-                saver.save(state, stack_history(history))
-                raise InterruptedTraining(
-                    saver.farewell(caught[0], len(history), config.last_epoch), finish()
-                )
-            if saver.due(len(history)):
-                saver.save(state, stack_history(history))
+                stopped = saver.farewell(caught[0], len(history), config.last_epoch)
+                raise InterruptedTraining(stopped, finish())
     saver.save(state, stack_history(history))
     return finish()
+
+
+def epochs_bar(epochs: int, text: str, progress: bool | None, done: int = 0) -> Any:
+    """A progress bar on stderr (default: if it is a terminal)."""
+    hidden = None if progress is None else not progress
+    return tqdm(total=epochs, initial=done, desc=text, unit="epoch", disable=hidden)
 
 
 def started(state: State, start: np.ndarray) -> State:
@@ -153,44 +144,41 @@ def _initial(plan: EpochPlan, num_nodes: int) -> Any:
     return jax.jit(partial(init_state, plan, num_nodes=num_nodes))
 
 
-def stack_history(history: list[Report]) -> dict[str, np.ndarray]:
+def stack_history(history: list[Report]) -> History:
     """One array per quantity, an entry per epoch."""
     return {name: np.stack([getattr(r, name) for r in history]) for name in Report._fields} if history else {}
 
 
-def unstack_history(columns: dict[str, np.ndarray]) -> list[Report]:
+def unstack_history(columns: History) -> list[Report]:
     """The inverse of `stack_history`."""
     return [Report(*(columns[name][i] for name in Report._fields)) for i in range(len(columns["loss"]))]
 
 
-def make_embedding(
-    graph: AnyGraph,
-    model: Model,
-    settings: dict[str, Any],
-    plan: EpochPlan,
-    state: State,
-    history: dict[str, np.ndarray],
+def embedding_of(
+    graph: AnyGraph, model: Model, config: Config, plan: EpochPlan, state: State, history: History
 ) -> Embedding:
     """The result of one run, from its last state and its history."""
-    done = int(state.epoch)  # without an epoch that diverged
-    columns = {name: values[:done] for name, values in history.items() if name != "culprits"}
     checksum = graph.checksum if isinstance(graph, EdgeShards) else digest(*edges_of(graph)[:2])
-    model, info = describe(
-        model,
-        plan,
-        {"config": settings, "graph": repr(graph), "checksum": checksum},
-        columns,
-        int(state.best_epoch),
-        state.best_reals,
-    )
-    return Embedding(model, np.asarray(wide(state.best_points)), graph.names, columns, info)
+    info = {"graph": repr(graph), "checksum": checksum}
+    history = {name: values[: int(state.epoch)] for name, values in history.items()}  # without a failed epoch
+    points, best = np.asarray(wide(state.best_points)), int(state.best_epoch)
+    return make_embedding(model, config, plan, points, graph.names, history, best, state.best_reals, info)
 
 
-def describe(
-    model: Model, plan: EpochPlan, info: dict[str, Any], columns: dict[str, np.ndarray], best: int, reals: Any
-) -> tuple[Model, dict[str, Any]]:
-    """The model with its learned numbers, and `info` about the run with its best epoch and scores."""
-    info = {"config": info["config"], "selected_by": SELECTED_BY[plan.select], "best_epoch": best, **info}
+def make_embedding(
+    model: Model,
+    config: Config,
+    plan: EpochPlan,
+    points: np.ndarray,
+    names: Names | None,
+    history: History,
+    best: int,
+    reals: Any,
+    about: dict[str, Any],
+) -> Embedding:
+    """The points and learned numbers of epoch `best`, with what is known `about` the run."""
+    columns = {name: values for name, values in history.items() if name != "culprits"}
+    info = {"config": config.to_dict(), "selected_by": SELECTED_BY[plan.select], "best_epoch": best, **about}
     if plan.learn:
         numbers = numbers_of(with_reals(model, reals))
         info["learned"] = {name: float(numbers[name]) for name in plan.learn}
@@ -198,7 +186,7 @@ def describe(
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
             info[name] = float(columns[name][best - 1])
-    return model, info
+    return Embedding(model, points, names, columns, info)
 
 
 def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
