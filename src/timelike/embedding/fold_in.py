@@ -22,7 +22,6 @@ from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, upda
 from timelike.engine.sampling import EdgeTable
 from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state, sum_repeated
 from timelike.graphs.digraph import DiGraph
-from timelike.manifolds import Manifold
 
 #: The most edges, in each direction, that decide where a new node starts.
 START_EDGES = 32
@@ -122,22 +121,17 @@ def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> 
     starts = []
     for node in range(first, graph.num_nodes):
         total: Any = 0.0
-        for end, other, incoming in (
-            (graph.sources, graph.targets, True),
-            (graph.targets, graph.sources, False),
-        ):
+        for end, other in ((graph.sources, graph.targets), (graph.targets, graph.sources)):
+            incoming = end is graph.sources
             for known in other[(end == node) & (other < first)][:START_EDGES]:
-                total = total + np.asarray(
-                    exact_ranking.of_node(model, columns, int(known), incoming=incoming)
-                )
-        alone = np.ndim(total) == 0
-        starts.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
+                scores = exact_ranking.of_node(model, columns, int(known), incoming=incoming)
+                total = total + np.asarray(scores)
+        if np.ndim(total):
+            starts.append(points[np.argmax(total)])
+        else:
+            key = jax.random.fold_in(jax.random.key(config.seed), node)
+            starts.append(jax.jit(type(model.manifold).init)(model.manifold, key, config.init_scale))
     return jnp.asarray(np.stack(starts), columns.dtype)
-
-
-def _near_origin(manifold: Manifold, config: Config, node: int) -> np.ndarray:
-    key = jax.random.fold_in(jax.random.key(config.seed), node)
-    return np.asarray(jax.jit(type(manifold).init)(manifold, key, config.init_scale))
 
 
 @partial(jax.jit, static_argnames=("plan", "optimizer"))
