@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,24 +26,18 @@ from timelike.training.training_loop import DivergedError, train
 Checkpoint = Checkpointing | str | os.PathLike | None
 
 
-class Fit(NamedTuple):
-    """The embedding, its geometry and the reason for it, a row per candidate, and the edges learned."""
-
-    embedding: Embedding
-    geometry: str
-    reason: str
-    candidates: list[dict[str, Any]]
-    graph: AnyGraph
-
-
 #: Trains one candidate of a plan: (plan, candidate, checkpoint, progress) → its embedding.
 Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
 
 
 def carry_out(
     plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None, train: Train | None = None
-) -> Fit:
-    """Do what a plan says. `train` replaces `train_candidate`, for example to train on many processes."""
+) -> tuple[Embedding, AnyGraph]:
+    """Do what a plan says: the embedding and the edges that it learned.
+
+    `train` replaces `train_candidate`, for example to train on many processes. `info` records the geometry,
+    the reason for it, and a row per candidate.
+    """
     candidate, embedding, tried = choose(plan, checkpoint, progress, train or train_candidate)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
@@ -62,8 +56,7 @@ def carry_out(
     about = {"geometry": candidate.geometry, "reason": reason, "candidates": tried, "plan": plan.to_dict()}
     if plan.valid_negatives is not None:
         about["valid_negatives"] = plan.valid_negatives
-    embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
-    return Fit(embedding, candidate.geometry, reason, tried, graph)
+    return dataclasses.replace(embedding, info={**embedding.info, **about}), graph
 
 
 def choose(

@@ -19,7 +19,6 @@ from timelike.embedding.plain_json import struct_to_json
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
-from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.recipes import (
     SWEPT_OF_CONFIG,
@@ -30,7 +29,7 @@ from timelike.estimator.recipes import (
     shortened,
     variations,
 )
-from timelike.estimator.settings import Settings, as_settings
+from timelike.estimator.settings import FitOptions, Settings, as_settings
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
 from timelike.graphs.digraph import DiGraph
@@ -203,8 +202,7 @@ def _held_out(
 ) -> tuple[AnyGraph, LabelledPairs | None, str]:
     """Training edges, validation pairs, and if there are no such pairs, the reason."""
     if isinstance(graph, DiGraph):
-        data, missing = hold_out(graph, valid, options.valid_fraction, options.seed, kind)
-        return data.graph, data.valid, missing
+        return hold_out(graph, valid, options.valid_fraction, options.seed, kind)
     if valid is not None:
         raise ValueError("valid cannot be combined with EdgeShards; hold edges out when you write the shards")
     if isinstance(graph, EdgeShards):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from timelike._util.checks import one_of, show, whole_number
+from timelike._util.checks import one_of, show
 from timelike.baselines import MODELS
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
@@ -101,7 +101,11 @@ def recipe(
         negatives=Negatives(uniform=4),
     )
     if geometry in MODELS:
-        return _baseline(geometry, dim, likelihood), dataclasses.replace(config, **BASELINE.get(geometry, {}))
+        if likelihood is not None:
+            raise ValueError(
+                f"likelihood is {show(likelihood)}; {geometry} has its own likelihood, leave it out"
+            )
+        return MODELS[geometry](dim), dataclasses.replace(config, **BASELINE.get(geometry, {}))
     return Model(space or MANIFOLDS[geometry](dim), _likelihood(geometry, likelihood)), config
 
 
@@ -128,12 +132,6 @@ def variations(
     names = [name for name in others[0] if name in own and name not in fixed]
     runs = dict.fromkeys(tuple(float(run[name]) for name in names) for run in [own, *others])
     return [dict(zip(names, run, strict=True)) for run in runs] if len(runs) > 1 else []
-
-
-def any_negatives(count: int) -> Negatives:
-    """`count` uniform negatives per edge."""
-    why = ": without negatives, every pair becomes a likely edge"
-    return Negatives(uniform=whole_number("negatives", count, 1, note=why))
 
 
 def negatives_of(kind: str) -> Negatives | None:
@@ -187,12 +185,6 @@ def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
     """Raise a `ValueError` unless `geometry` is the name of a geometry or one of `more`."""
     one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS))
-
-
-def _baseline(geometry: str, dim: int, likelihood: str | Likelihood | None) -> Model:
-    if likelihood is not None:
-        raise ValueError(f"likelihood is {show(likelihood)}; {geometry} has its own likelihood, leave it out")
-    return MODELS[geometry](dim)
 
 
 def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihood:
