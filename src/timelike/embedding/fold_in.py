@@ -25,16 +25,8 @@ from timelike.graphs.digraph import DiGraph
 
 #: The most edges, in each direction, that decide where a new node starts.
 START_EDGES = 32
-
-
-class Pace(NamedTuple):
-    """The numbers of a `Config` that may change without recompiling."""
-
-    learning_rate: float
-    final_rate: float
-    anneal: float
-    clip: float
-    seed: int
+#: The fields of a `Config` that may change without recompiling.
+PACE = ("learning_rate", "final_rate", "anneal", "clip", "seed")
 
 
 class Lesson(NamedTuple):
@@ -63,7 +55,7 @@ def fold(
     _check_joined(graph, first)
     table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
-    pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
+    pace = {name: getattr(config, name) for name in PACE}
     grown = []
     for points in tables:
         lesson = Lesson(table, jnp.asarray(ids), jnp.asarray(points))
@@ -139,7 +131,7 @@ def _train(
     model: Model,
     lesson: Lesson,
     start: Float[Array, "new ambient"],
-    pace: Pace,
+    pace: dict[str, float],
     plan: tuple[int, int, int, int],
     optimizer: str,
 ) -> Float[Array, "new ambient"]:
@@ -149,11 +141,11 @@ def _train(
     steps = -(-lesson.ids.size // batch)
 
     def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
-        key = jax.random.fold_in(jax.random.key(pace.seed), number)
+        key = jax.random.fold_in(jax.random.key(pace["seed"]), number)
         now = number.astype(start.dtype)
-        rate = pace.learning_rate * schedule(now, epochs, burn_in, pace.final_rate)
-        stride = Step(rate, jnp.asarray(pace.clip))
-        warm = with_scaled(model, "tau", heating(now, epochs, pace.anneal))
+        rate = pace["learning_rate"] * schedule(now, epochs, burn_in, pace["final_rate"])
+        stride = Step(rate, jnp.asarray(pace["clip"]))
+        warm = with_scaled(model, "tau", heating(now, epochs, pace["anneal"]))
         keys = jax.random.split(key, 1 + steps)
         padding = (0, steps * batch - lesson.ids.size)
         order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)
