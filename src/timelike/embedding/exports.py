@@ -93,10 +93,6 @@ def _tsv(embedding: Embedding, file: Path) -> None:
         write_rows(embedding.to_frame(), out, separator="\t")
 
 
-def _parquet(embedding: Embedding, file: Path) -> None:
-    embedding.to_frame().write_parquet(file)
-
-
 def _word2vec(embedding: Embedding, file: Path) -> None:
     """A header "nodes coordinates", then a line per node; white space in names becomes underscores."""
     import polars as pl
@@ -177,7 +173,7 @@ def _graphml(embedding: Embedding, file: Path, edges: Iterable[tuple]) -> None:
 FORMATS: dict[str, Callable[..., None]] = {
     "npz": _npz,
     "tsv": _tsv,
-    "parquet": _parquet,
+    "parquet": lambda embedding, file: embedding.to_frame().write_parquet(file),
     "word2vec": _word2vec,
     "tensorboard": _tensorboard,
     "graphml": _graphml,
