@@ -66,17 +66,20 @@ def choose(
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     for number, candidate in enumerate(plan.candidates, 1):
-        announce(progress, _heading(candidate, number, plan))
-        kept = beside(checkpoint, [candidate.geometry] * (len(plan.candidates) > 1))
+        name, count = candidate.geometry, len(plan.candidates)
+        what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
+        runs = max(1, len(candidate.variations)) * plan.seeds
+        announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept")
+        kept = beside(checkpoint, [name] * (count > 1))
         try:
             embedding = train(plan, candidate, kept, progress)
         except DivergedError:
-            if number == len(plan.candidates) and best is None:
+            if number == count and best is None:
                 raise
-            tried.append({"geometry": candidate.geometry, "valid_ap": None, "status": "diverged"})
+            tried.append({"geometry": name, "valid_ap": None, "status": "diverged"})
             continue
         reached = embedding.info.get("valid_ap")
-        tried.append({"geometry": candidate.geometry, "valid_ap": reached, "status": "finished"})
+        tried.append({"geometry": name, "valid_ap": reached, "status": "finished"})
         if best is None or (reached is not None and reached > best[0]):
             best = (-1.0 if reached is None else reached, candidate, embedding)
     assert best is not None
@@ -94,13 +97,6 @@ def train_candidate(
     seeds = range(config.seed, config.seed + plan.seeds)
     grid = [{**run, "seed": seed} for run in runs or [{}] for seed in seeds]
     return sweep(plan.graph, model, config, grid, **common).best  # type: ignore[arg-type]
-
-
-def _heading(candidate: Candidate, number: int, plan: FitPlan) -> str:
-    name, count = candidate.geometry, len(plan.candidates)
-    what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
-    runs = max(1, len(candidate.variations)) * plan.seeds
-    return what if runs == 1 else f"{what}: the best of {runs} runs is kept"
 
 
 def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:

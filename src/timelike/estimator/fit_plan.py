@@ -153,13 +153,13 @@ def resolve(
             reasons["geometry"] += f"; not compared with others: {alone or 'many processes train once'}"
     validated = pairs is not None and not streamed and not spread
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
+    candidates = []
+    for name, model, config in built:
+        runs = _variations(name, model, config, train, settings, options) if validated else ()
+        label = name if isinstance(name, str) else type(name).__name__
+        candidates.append(Candidate(label, model, config, runs))
     return FitPlan(
-        candidates=tuple(
-            Candidate(
-                _label(row[0]), *row[1:], _variations(*row, train, settings, options) if validated else ()
-            )
-            for row in built
-        ),
+        candidates=tuple(candidates),
         valid_negatives=drawn,
         score=settings.score,
         seeds=options.seeds,
@@ -291,10 +291,6 @@ def _refit(
     if graph.num_edges > MOST_EDGES:
         return False, "the graph is large"
     return True, "validation edges were held out of the graph"
-
-
-def _label(geometry: str | Manifold) -> str:
-    return geometry if isinstance(geometry, str) else type(geometry).__name__
 
 
 def _plain(struct: Any, part: str) -> Any:

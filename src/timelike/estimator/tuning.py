@@ -28,8 +28,7 @@ from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.estimator.fit_plan import assemble, resolve
 from timelike.estimator.journal import Journal
-from timelike.estimator.portfolio import portfolio
-from timelike.estimator.recipes import shortened
+from timelike.estimator.recipes import portfolio, shortened
 from timelike.estimator.search_space import Arm, arms_around, centre_of, draw, in_arm, with_drawn
 from timelike.estimator.settings import FitOptions, Settings, as_settings
 from timelike.evaluation.negative_kinds import suitable_negatives
