@@ -45,6 +45,9 @@ class Embedding:
     probabilities: the trained likelihood, or a better score that `rescored` found. `others` are the points of
     the other members of an `ensemble`, (members − 1, nodes, coordinates). An ensemble averages the members'
     log-odds and calibrates the mean. Pictures, exports, `most_similar` and the explorer show the first one.
+
+    `prob`, `log_prob`, `log_odds` and `spread` take nodes by name, or by number if there are no names, and
+    return an array, or a float for two single nodes.
     """
 
     model: Model
@@ -65,10 +68,7 @@ class Embedding:
     @overload
     def log_prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def log_prob(self, sources: Any, targets: Any) -> Any:
-        """The log-probability of the edges sources[i] → targets[i], by name, or number if there are no names.
-
-        An array, or a float for two single nodes.
-        """
+        """The log-probability of the edges sources[i] → targets[i]."""
         return self._by_name(self.log_prob_by_number, sources, targets)
 
     @overload
@@ -76,10 +76,7 @@ class Embedding:
     @overload
     def prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def prob(self, sources: Any, targets: Any) -> Any:
-        """The probability of the edges sources[i] → targets[i], by name, or number if there are no names.
-
-        An array, or a float for two single nodes.
-        """
+        """The probability of the edges sources[i] → targets[i]."""
         probability = np.exp(self.log_prob(sources, targets))
         return probability if probability.ndim else float(probability)
 
@@ -87,15 +84,12 @@ class Embedding:
         """The uncertainty of `prob`: the sample standard deviation of Pₘ over the members m of an `ensemble`.
 
         Pₘ is the probability of member m alone, with the calibration of the ensemble; `prob` is the P with
-        logit P = (1/M) Σₘ logit Pₘ. An array, or a float for two single nodes.
+        logit P = (1/M) Σₘ logit Pₘ.
         """
         return self._by_name(self.spread_by_number, sources, targets)
 
     def log_odds(self, sources: Any, targets: Any) -> Any:
-        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1.
-
-        An array, or a float for two single nodes.
-        """
+        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1."""
         return self._by_name(self.log_odds_by_number, sources, targets)
 
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:

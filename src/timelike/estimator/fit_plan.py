@@ -29,7 +29,7 @@ from timelike.estimator.recipes import (
     shortened,
     variations,
 )
-from timelike.estimator.settings import FitOptions, Settings, as_settings
+from timelike.estimator.settings import FitOptions, Settings, as_settings, only
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
 from timelike.graphs.digraph import DiGraph
@@ -187,9 +187,7 @@ def assemble(
     settings, options = settings or Settings(), options or FitOptions()
     dim = next(x for x in (options.dim, settings.dim, 10) if x is not None)
     model, config = recipe(geometry, dim, options.likelihood or settings.likelihood, graph)
-    wrong = [name for name in settings.numbers if name not in numbers_of(model)]
-    if wrong:
-        raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")
+    only("numbers has", settings.numbers, numbers_of(model), "this model has")
     kinds = Negatives(**settings.negatives) if settings.negatives else negatives
     drawn: dict[str, Any] = {} if kinds is None else {"negatives": kinds}
     config = dataclasses.replace(config, **settings.training, **drawn)

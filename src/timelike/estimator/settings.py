@@ -79,8 +79,8 @@ class Settings:
                 one_of(name, getattr(self, name), allowed)
         if self.dim is not None:
             whole_number("dim", self.dim, 1)
-        _only("training has", self.training, TRAINING)
-        _only("negatives has", self.negatives, [field.name for field in dataclasses.fields(Negatives)])
+        only("training has", self.training, TRAINING)
+        only("negatives has", self.negatives, [field.name for field in dataclasses.fields(Negatives)])
         Negatives(**self.negatives)
         Config(**self.training)
 
@@ -118,7 +118,8 @@ def as_settings(source: Settings | str | os.PathLike | None) -> Settings:
     return Settings() if source is None else Settings.load(source)
 
 
-def _only(wrong: str, names: Iterable[str], known: Collection[str], allowed: str = "it may have") -> None:
+def only(wrong: str, names: Iterable[str], known: Collection[str], allowed: str = "it may have") -> None:
+    """Raise a `ValueError` unless all names are known."""
     for name in names:
         if name not in known:
             raise ValueError(f"{wrong} {show(name)}; {allowed} {', '.join(known)}")
@@ -126,7 +127,7 @@ def _only(wrong: str, names: Iterable[str], known: Collection[str], allowed: str
 
 def _check_fields(found: Mapping[str, Any]) -> None:
     tables = ("numbers", "negatives", "training")
-    _only("unknown setting", found, [field.name for field in dataclasses.fields(Settings)], "settings are")
+    only("unknown setting", found, [field.name for field in dataclasses.fields(Settings)], "settings are")
     for name, value in found.items():
         if (name in tables) != isinstance(value, Mapping):
             raise ValueError(f"{name} is {show(value)}; it must {'' if name in tables else 'not '}be a table")
