@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -14,9 +15,17 @@ from timelike.manifolds.flat import Euclidean, Minkowski
 from timelike.manifolds.quadric import IMAGES
 
 
-def _same(name: str) -> Any:
-    """An attribute or method of the base."""
-    return property(operator.attrgetter(f"base.{name}"), doc="Same as the base.")
+def _of_base(name: str) -> Any:
+    """A method, or a property, that takes its value from the base."""
+    inherited = getattr(Manifold, name)
+    if isinstance(inherited, property):
+        return property(operator.attrgetter(f"base.{name}"), doc=inherited.__doc__)
+
+    @functools.wraps(inherited, updated=())  # without the mark of an abstract method
+    def method(self: Cylinder, *arguments: Any, **named: Any) -> Any:
+        return getattr(self.base, name)(*arguments, **named)
+
+    return method
 
 
 @struct
@@ -31,17 +40,17 @@ class Cylinder(Manifold):
     circumference: Number = number(domain=POSITIVE)
     images: int = static(default=IMAGES, minimum=0)
 
-    dim = _same("dim")
-    ambient_dim = _same("ambient_dim")
-    signature = _same("signature")
-    origin = _same("origin")
-    inner = _same("inner")
-    gradient = _same("gradient")
-    exp = _same("exp")
-    to_tangent = _same("to_tangent")
-    transport = _same("transport")
-    residual = _same("residual")
-    from_tangent_coordinates = _same("from_tangent_coordinates")
+    dim = _of_base("dim")
+    ambient_dim = _of_base("ambient_dim")
+    signature = _of_base("signature")
+    origin = _of_base("origin")
+    inner = _of_base("inner")
+    gradient = _of_base("gradient")
+    exp = _of_base("exp")
+    to_tangent = _of_base("to_tangent")
+    transport = _of_base("transport")
+    residual = _of_base("residual")
+    from_tangent_coordinates = _of_base("from_tangent_coordinates")
 
     def separation(self, p: Point, q: Point) -> Separation:
         """The base's separation from each image of q, the nearest in the middle."""
