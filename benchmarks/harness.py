@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import importlib.metadata
 import json
 import os
 import platform
@@ -20,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from timelike._util.hardware import cores
-from timelike._util.hardware import versions as installed
 
 ROOT = Path(__file__).resolve().parent.parent
 DREAM5 = Path("dream5") / "DREAM5_NetworkInference_GoldStandard_Network1.tsv"
@@ -222,7 +223,11 @@ def machine() -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """The commit, and the installed version of everything that is timed."""
     git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    return {"commit": git.stdout.strip(), **installed(PACKAGES)}
+    installed = {}
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            installed[name] = importlib.metadata.version(name)
+    return {"commit": git.stdout.strip(), **installed}
 
 
 def peak_gib() -> float:

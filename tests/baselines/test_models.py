@@ -10,7 +10,7 @@ import pytest
 import timelike as tl
 from timelike import Config, Embedding, LabelledPairs, Model, Negatives, baselines
 from timelike.baselines import MODELS, Disk, EntailmentCone, Order, Poincare, Static, UmbralCone, directed
-from timelike.baselines.umbral_cones import half_space
+from timelike.baselines.margin_energy import half_space
 from timelike.estimator.recipes import recipe
 from timelike.manifolds import Euclidean, Hyperboloid, Minkowski, Sphere
 

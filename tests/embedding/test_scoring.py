@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import timelike as tl
-from timelike.embedding import pair_scores
+from timelike.embedding import exact_ranking
 from timelike.embedding.embedding import Embedding
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
@@ -84,7 +84,7 @@ def test_where_the_likelihood_is_the_only_score_nothing_changes(pairs):
     model = tl.Model(MANIFOLDS["cylindrical-minkowski"](3), TripleFermiDirac())
     one = Embedding(model, np.zeros((NODES, 3), np.float32), None, {}, {})
     assert one.rescored(pairs) is one
-    assert list(pair_scores.scores_of(model)) == ["likelihood"]
+    assert list(exact_ranking.scores_of(model)) == ["likelihood"]
 
 
 def test_errors_name_what_there_is(cone, pairs):

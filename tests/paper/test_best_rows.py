@@ -16,7 +16,7 @@ from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
-from timelike.estimator.portfolio import portfolio
+from timelike.estimator.recipes import portfolio
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS
 

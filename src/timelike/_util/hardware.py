@@ -1,11 +1,9 @@
-"""The machine and the software that a program runs on."""
+"""The machine that a program runs on."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 #: Files in which Linux states the memory limit of a container.
@@ -26,15 +24,6 @@ def memory() -> int | None:
         with contextlib.suppress(OSError, ValueError):
             limits.append(int(Path(file).read_text()))
     return min(limits)
-
-
-def versions(packages: Iterable[str]) -> dict[str, str]:
-    """The version of each package that is installed."""
-    installed = {}
-    for name in packages:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            installed[name] = importlib.metadata.version(name)
-    return installed
 
 
 def remember_compilations() -> None:

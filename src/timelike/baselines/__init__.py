@@ -7,14 +7,22 @@ saved and queried like any other. May import: _util, core, manifolds, evaluation
 
 from collections.abc import Callable
 
-from timelike.baselines.disk_embeddings import Disk, euclidean_disk, hyperbolic_disk, spherical_disk
 from timelike.baselines.dot_products import Dot, dot_product
-from timelike.baselines.hyperbolic_cones import EntailmentCone, entailment_cones
-from timelike.baselines.margin_energy import Energy
-from timelike.baselines.order_embeddings import Order, order_embedding
+from timelike.baselines.margin_energy import (
+    Disk,
+    Energy,
+    EntailmentCone,
+    Order,
+    UmbralCone,
+    entailment_cones,
+    euclidean_disk,
+    hyperbolic_disk,
+    order_embedding,
+    shadow_cones,
+    spherical_disk,
+)
 from timelike.baselines.poincare_embeddings import Poincare, directed, poincare_embedding, rescaled
 from timelike.baselines.static_spacetime import Static
-from timelike.baselines.umbral_cones import UmbralCone, shadow_cones
 from timelike.core.model import Model
 
 MODELS: dict[str, Callable[[int], Model]] = {

@@ -83,18 +83,18 @@ def directed(embedding: Trained, valid: LabelledPairs, alphas: Sequence[float] =
 
     τ is multiplied by 1 + α; otherwise F would round to 1 and create ties.
     """
-    tau, labels = embedding.model.likelihood.tau, np.asarray(valid.labels)
-    best: tuple[float, Trained] | None = None
+
+    def best_f1(candidate: Trained) -> float:
+        scores, labels = score_pairs(candidate, valid.sources, valid.targets), np.asarray(valid.labels)
+        return metrics.f1(scores, labels, metrics.best_f1_threshold(scores, labels))
+
+    candidates, tau = [], embedding.model.likelihood.tau
     for alpha in alphas:
         model = with_numbers(embedding.model, {"alpha": alpha, "tau": tau * (1 + alpha)})
-        candidate = dataclasses.replace(embedding, model=model, calibration=None)
-        scores = score_pairs(candidate, valid.sources, valid.targets)
-        f1 = metrics.f1(scores, labels, metrics.best_f1_threshold(scores, labels))
-        if best is None or f1 > best[0]:
-            best = (f1, candidate)
-    if best is None:
+        candidates.append(dataclasses.replace(embedding, model=model, calibration=None))
+    if not candidates:
         raise ValueError("alphas is empty; it must have at least one value")
-    return best[1]
+    return max(candidates, key=best_f1)
 
 
 def poincare_embedding(dim: int) -> Model:

@@ -12,7 +12,7 @@ from timelike._util.choices import LikelihoodName, Storage
 
 if TYPE_CHECKING:
     from timelike.distributed.processes import Place
-    from timelike.estimator.fit_options import FitOptions
+    from timelike.estimator.settings import FitOptions
 
 #: Default of --budget, in minutes.
 MINUTES = 5.0
@@ -68,7 +68,7 @@ class TrainingOptions:
 
     def options(self, geometry: Any = "auto", **others: Any) -> FitOptions:
         """The checked options of a fit."""
-        from timelike.estimator.fit_options import FitOptions
+        from timelike.estimator.settings import FitOptions
 
         named = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         named["negatives"] = _negatives(self.negatives)

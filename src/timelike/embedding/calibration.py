@@ -16,8 +16,6 @@ FEWEST = 10
 KNEES = (-1e9, -16.0, -8.0, -4.0, -2.0, 0.0)
 #: The gain in log-likelihood that justifies a knee.
 PRICE = 2.0
-#: Newton steps; the problem has two unknowns and is convex.
-STEPS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +78,7 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
         )
     target = np.where(labels, (edges + 1) / (edges + 2), 1 / (non_edges + 2))
     x, start = np.atleast_2d(log_odds(log_prob)), math.log((edges + 1) / (non_edges + 1))
-    fits = [(*_newton(_bent(x, knee).mean(axis=0), target, start), knee) for knee in KNEES]
+    fits = [(*_fit(_bent(x, knee).mean(axis=0), target, start), knee) for knee in KNEES]
     _, slope, intercept, knee = min(fits, key=lambda fit: fit[0] + PRICE * (fit[-1] != KNEES[0]))
     if not slope > 0:
         return "not calibrated: the model ranks validation edges no better than non-edges"
@@ -92,28 +90,20 @@ def _bent(x: np.ndarray, knee: float) -> np.ndarray:
     return np.where(x < knee, knee - np.log1p(np.maximum(knee - x, 0)), x)
 
 
-def _newton(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float, float]:
-    """Minimise the cross-entropy of σ(ax + b) from a = 0, halving uphill steps; return (loss, a, b)."""
+def _fit(x: np.ndarray, target: np.ndarray, intercept: float) -> tuple[float, float, float]:
+    """Minimise the cross-entropy of σ(ax + b), which is convex, from a = 0; return (loss, a, b)."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
 
-    def loss(ab: np.ndarray) -> float:
+    def loss(ab: np.ndarray) -> tuple[float, np.ndarray]:
         z = design @ ab
-        return float(np.sum(np.logaddexp(0, z) - target * z))
+        return np.mean(np.logaddexp(0, z) - target * z), design.T @ (expit(z) - target) / x.size
 
-    scale = max(float(np.std(x)), 1e-12)
-    center = float(np.mean(x))
+    center, scale = np.mean(x), max(np.std(x), 1e-12)
     design = np.stack([(x - center) / scale, np.ones_like(x)], axis=1)
-    ab = np.array([0.0, intercept])
-    for _ in range(STEPS):
-        p = 0.5 * (1 + np.tanh(design @ ab / 2))
-        gradient = design.T @ (p - target)
-        hessian = design.T @ (design * (p * (1 - p))[:, None]) + 1e-10 * np.eye(2)
-        step, before = np.linalg.solve(hessian, gradient), loss(ab)
-        size = next((2.0**-i for i in range(30) if loss(ab - 2.0**-i * step) <= before), 0.0)
-        ab = ab - size * step
-        if np.abs(size * step).max() < 1e-12:
-            break
-    slope = float(ab[0] / scale)
-    return loss(ab), slope, float(ab[1]) - slope * center
+    found = minimize(loss, [0.0, intercept], jac=True, options={"gtol": 1e-10})
+    slope = float(found.x[0] / scale)
+    return found.fun * x.size, slope, float(found.x[1] - slope * center)
 
 
 def log_odds(log_prob: np.ndarray) -> np.ndarray:

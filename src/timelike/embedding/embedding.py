@@ -14,7 +14,7 @@ import numpy as np
 
 from timelike._util.checks import instance, whole_number
 from timelike.core.model import Model, Ranker
-from timelike.embedding import exact_ranking, exports, fold_in, model_folder, pair_scores, top_k
+from timelike.embedding import exact_ranking, exports, fold_in, model_folder, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
 from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
@@ -41,10 +41,13 @@ class Embedding:
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap to
     one value per epoch; for a refitted model, these are from the run before the refit. `info` records the
     run: settings, best epoch, how it was selected. `calibration` calibrates the model's probabilities without
-    changing any ranking. `score`, a name in `pair_scores.scores_of(model)`, ranks pairs and defines the
+    changing any ranking. `score`, a name in `exact_ranking.scores_of(model)`, ranks pairs and defines the
     probabilities: the trained likelihood, or a better score that `rescored` found. `others` are the points of
     the other members of an `ensemble`, (members − 1, nodes, coordinates). An ensemble averages the members'
     log-odds and calibrates the mean. Pictures, exports, `most_similar` and the explorer show the first one.
+
+    `prob`, `log_prob`, `log_odds` and `spread` take nodes by name, or by number if there are no names, and
+    return an array, or a float for two single nodes.
     """
 
     model: Model
@@ -53,11 +56,11 @@ class Embedding:
     history: dict[str, np.ndarray]
     info: dict[str, Any]
     calibration: Calibration | None = None
-    score: str = pair_scores.LIKELIHOOD
+    score: str = exact_ranking.LIKELIHOOD
     others: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        pair_scores.ranker(self.model, self.score)
+        exact_ranking.ranker(self.model, self.score)
         object.__setattr__(self, "names", None if self.names is None else as_names(self.names))
 
     @overload
@@ -65,10 +68,7 @@ class Embedding:
     @overload
     def log_prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def log_prob(self, sources: Any, targets: Any) -> Any:
-        """The log-probability of the edges sources[i] → targets[i], by name, or number if there are no names.
-
-        An array, or a float for two single nodes.
-        """
+        """The log-probability of the edges sources[i] → targets[i]."""
         return self._by_name(self.log_prob_by_number, sources, targets)
 
     @overload
@@ -76,10 +76,7 @@ class Embedding:
     @overload
     def prob(self, sources: Any, targets: Any) -> np.ndarray: ...
     def prob(self, sources: Any, targets: Any) -> Any:
-        """The probability of the edges sources[i] → targets[i], by name, or number if there are no names.
-
-        An array, or a float for two single nodes.
-        """
+        """The probability of the edges sources[i] → targets[i]."""
         probability = np.exp(self.log_prob(sources, targets))
         return probability if probability.ndim else float(probability)
 
@@ -87,15 +84,12 @@ class Embedding:
         """The uncertainty of `prob`: the sample standard deviation of Pₘ over the members m of an `ensemble`.
 
         Pₘ is the probability of member m alone, with the calibration of the ensemble; `prob` is the P with
-        logit P = (1/M) Σₘ logit Pₘ. An array, or a float for two single nodes.
+        logit P = (1/M) Σₘ logit Pₘ.
         """
         return self._by_name(self.spread_by_number, sources, targets)
 
     def log_odds(self, sources: Any, targets: Any) -> Any:
-        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1.
-
-        An array, or a float for two single nodes.
-        """
+        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1."""
         return self._by_name(self.log_odds_by_number, sources, targets)
 
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -184,7 +178,7 @@ class Embedding:
         changes. A new score has other probabilities: calibrate afterwards.
         """
         instance("valid", valid, LabelledPairs, VALID)
-        score = pair_scores.choose_score(self.model, self.table, valid, by, self.members)
+        score = exact_ranking.choose_score(self.model, self.table, valid, by, self.members)
         if score == self.score:
             return self
         return dataclasses.replace(self, score=score, calibration=None)
@@ -244,13 +238,13 @@ class Embedding:
     @cached_property
     def score_model(self) -> Model:
         """The model whose log F is the score of a single member."""
-        return pair_scores.scores_of(self.model)[self.score]
+        return exact_ranking.scores_of(self.model)[self.score]
 
     @cached_property
     def ranker(self) -> Ranker:
         """The model whose log F, applied to rows of `table`, is the score."""
         bent = {} if self.calibration is None else {"knee": self.calibration.knee}
-        return pair_scores.ranker(self.model, self.score, self.members, **bent)
+        return exact_ranking.ranker(self.model, self.score, self.members, **bent)
 
     @cached_property
     def table(self) -> np.ndarray:

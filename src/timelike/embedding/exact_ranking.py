@@ -1,4 +1,8 @@
-"""Exact rankings of pairs by probability, in blocks, without an N×N table or an approximate index.
+"""Exact rankings of pairs, in blocks, without an N×N table or an approximate index.
+
+The score is the trained likelihood, or the light cone alone. A likelihood that fades with time trains well,
+because it keeps neighbours close, but edges into the far future are no less real: points may be ranked by
+another score if validation pairs prefer it.
 
 Points are stored coordinate first (`manifolds.pairwise`), and nodes are numbers. Equal scores rank by node
 number.
@@ -16,11 +20,23 @@ import numpy as np
 from jaxtyping import Array, Float
 from tqdm import tqdm
 
+from timelike._util.checks import one_of, show
 from timelike._util.progress import SHOWN
 from timelike.core.manifold import Manifold
-from timelike.core.model import Ranker
+from timelike.core.model import MeanModel, Model, Ranker
+from timelike.embedding.calibration import KNEES
+from timelike.evaluation import metrics
+from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import DiGraph
-from timelike.manifolds import pairwise
+from timelike.likelihoods import Cone
+from timelike.manifolds import Flat, pairwise
+
+#: The score that every model has.
+LIKELIHOOD = "likelihood"
+#: How soft the tip of the cone is, in units of the points. The first ranks by Δt/|Δx|.
+SOFTNESS = (1e-6, 0.03, 0.1, 0.3, 1.0)
+#: The metrics, on validation pairs, that can choose a score.
+CHOSEN_BY = ("average_precision", "f1")
 
 #: Listed pairs scored at a time; their rows stay in the cache.
 LISTED = 1 << 16
@@ -30,6 +46,44 @@ SOURCES, TARGETS = 1 << 11, 1 << 8
 
 #: Scores that a GPU ranks in one block.
 RANKED = 1 << 16
+
+
+def scores_of(model: Model) -> dict[str, Model]:
+    """Every score that ranks pairs of this model's points: name → the model whose log F is the score.
+
+    "likelihood" is the model itself. A flat spacetime with one time dimension that is not a circle also has
+    "cone s" for every s in `SOFTNESS`: F = σ((Δt − ρ)/(s + |Δt| + ρ)), a `Cone` with τ₁ = s, β = 1, α = 0.
+    """
+    scores = {LIKELIHOOD: model}
+    space = model.manifold
+    if isinstance(space, Flat) and space.times == 1 and space.dim > 1:
+        for soft in SOFTNESS:
+            scores[f"cone {soft:g}"] = Model(space, Cone(tau1=soft, beta=1.0, alpha=0.0))
+    return scores
+
+
+def ranker(model: Model, score: str, members: int = 1, knee: float = KNEES[0]) -> Ranker:
+    """The model that ranks by this score; for several members, by the mean of their log-odds."""
+    known = scores_of(model)
+    if score not in known:
+        raise ValueError(f"score is {show(score)}; this model has {', '.join(known)}")
+    return known[score] if members == 1 else MeanModel(known[score], members, knee)
+
+
+def choose_score(
+    model: Model, points: np.ndarray, valid: LabelledPairs, by: str = "average_precision", members: int = 1
+) -> str:
+    """The score that separates these pairs best; the likelihood if no other is better."""
+    one_of("by", by, CHOSEN_BY)
+    s, t, labels = (np.asarray(x) for x in valid)
+    reached = {}
+    for name in scores_of(model):
+        scores = listed(ranker(model, name, members), points, s, t)
+        if by == "f1":
+            reached[name] = metrics.f1(scores, labels, metrics.best_f1_threshold(scores, labels))
+        else:
+            reached[name] = metrics.average_precision(scores, labels)
+    return max(reached, key=lambda name: reached[name])
 
 
 def listed(model: Ranker, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import re
 import zipfile
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import jax
@@ -37,15 +37,11 @@ def export(
     """Write an embedding in one of `FORMATS`; a failed export leaves no partial file at `path`."""
     one_of("format", format, FORMATS)
     path = output_path("path", path)
-    if format == "graphml":
-        rows = _edges(embedding, graph, whole_number("edges", edges, 0))
-        with replacing(path) as part:
-            _graphml(embedding, part, rows)
-    elif format == "tensorboard":
-        _tensorboard(embedding, path)
-    else:
-        with replacing(path) as part:
-            FORMATS[format](embedding, part)
+    if format == "tensorboard":
+        return _tensorboard(embedding, path)
+    rows = (_edges(embedding, graph, whole_number("edges", edges, 0)),) if format == "graphml" else ()
+    with replacing(path) as part:
+        FORMATS[format](embedding, part, *rows)
 
 
 def to_frame(embedding: Embedding) -> polars.DataFrame:
@@ -97,10 +93,6 @@ def _tsv(embedding: Embedding, file: Path) -> None:
         write_rows(embedding.to_frame(), out, separator="\t")
 
 
-def _parquet(embedding: Embedding, file: Path) -> None:
-    embedding.to_frame().write_parquet(file)
-
-
 def _word2vec(embedding: Embedding, file: Path) -> None:
     """A header "nodes coordinates", then a line per node; white space in names becomes underscores."""
     import polars as pl
@@ -110,9 +102,8 @@ def _word2vec(embedding: Embedding, file: Path) -> None:
         raise ValueError(
             "word2vec: two names are equal once white space becomes underscores; rename or use another format"
         )
-    with open(file, "wb") as out:
-        out.write(f"{len(embedding.points)} {embedding.points.shape[1]}\n".encode())
-        _lines(_coordinates(embedding).insert_column(0, pl.Series("node", words)), out, " ")
+    header = "{} {}\n".format(*embedding.points.shape)
+    _lines(_coordinates(embedding).insert_column(0, pl.Series("node", words)), file, " ", header)
 
 
 def _tensorboard(embedding: Embedding, folder: Path) -> None:
@@ -125,9 +116,8 @@ def _tensorboard(embedding: Embedding, folder: Path) -> None:
         replacing(place / "vectors.tsv") as vectors,
         replacing(place / "metadata.tsv") as metadata,
     ):
-        for file, frame in ((vectors, _coordinates(embedding)), (metadata, names)):
-            with open(file, "wb") as out:
-                _lines(frame, out, "\t")
+        _lines(_coordinates(embedding), vectors, "\t")
+        _lines(names, metadata, "\t")
 
 
 def _names(embedding: Embedding, space: str) -> list[str]:
@@ -139,9 +129,11 @@ def _coordinates(embedding: Embedding) -> polars.DataFrame:
     return embedding.to_frame().drop("node", "time")
 
 
-def _lines(frame: polars.DataFrame, out: IO[bytes], separator: str) -> None:
-    """Write rows without a header; floats have the fewest digits that restore them exactly."""
-    write_rows(frame, out, header=False, separator=separator, quote_style="never")
+def _lines(frame: polars.DataFrame, file: Path, separator: str, header: str = "") -> None:
+    """Write rows; floats have the fewest digits that restore them exactly."""
+    with open(file, "wb") as out:
+        out.write(header.encode())
+        write_rows(frame, out, header=False, separator=separator, quote_style="never")
 
 
 def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[tuple]:
@@ -155,6 +147,10 @@ def _edges(embedding: Embedding, graph: DiGraph | None, count: int) -> Iterable[
 
 def _graphml(embedding: Embedding, file: Path, edges: Iterable[tuple]) -> None:
     """Nodes with their coordinates and time, edges with their probability."""
+
+    def attribute(name: Hashable) -> str:
+        return quoteattr(NOT_XML.sub("\ufffd", str(name)))
+
     frame = embedding.to_frame()
     with open(file, "w", encoding="utf-8", newline="\n") as out:
         out.write('<?xml version="1.0" encoding="UTF-8"?>\n')
@@ -166,22 +162,18 @@ def _graphml(embedding: Embedding, file: Path, edges: Iterable[tuple]) -> None:
         for node, *numbers in frame.iter_rows():
             data = zip(frame.columns[1:], numbers, strict=True)
             inside = "".join(f'<data key="{name}">{number!r}</data>' for name, number in data)
-            out.write(f"<node id={_attribute(node)}>{inside}</node>\n")
+            out.write(f"<node id={attribute(node)}>{inside}</node>\n")
         for a, b, p in edges:
             data_p = f'<data key="p">{p!r}</data>'
-            out.write(f"<edge source={_attribute(a)} target={_attribute(b)}>{data_p}</edge>\n")
+            out.write(f"<edge source={attribute(a)} target={attribute(b)}>{data_p}</edge>\n")
         out.write("</graph>\n</graphml>\n")
-
-
-def _attribute(name: Hashable) -> str:
-    return quoteattr(NOT_XML.sub("\ufffd", str(name)))
 
 
 #: The formats: name → writer. `export` calls "tensorboard" and "graphml" with arguments of their own.
 FORMATS: dict[str, Callable[..., None]] = {
     "npz": _npz,
     "tsv": _tsv,
-    "parquet": _parquet,
+    "parquet": lambda embedding, file: embedding.to_frame().write_parquet(file),
     "word2vec": _word2vec,
     "tensorboard": _tensorboard,
     "graphml": _graphml,

@@ -22,20 +22,11 @@ from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, upda
 from timelike.engine.sampling import EdgeTable
 from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state, sum_repeated
 from timelike.graphs.digraph import DiGraph
-from timelike.manifolds import Manifold
 
 #: The most edges, in each direction, that decide where a new node starts.
 START_EDGES = 32
-
-
-class Pace(NamedTuple):
-    """The numbers of a `Config` that may change without recompiling."""
-
-    learning_rate: float
-    final_rate: float
-    anneal: float
-    clip: float
-    seed: int
+#: The fields of a `Config` that may change without recompiling.
+PACE = ("learning_rate", "final_rate", "anneal", "clip", "seed")
 
 
 class Lesson(NamedTuple):
@@ -64,7 +55,7 @@ def fold(
     _check_joined(graph, first)
     table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
-    pace = Pace(config.learning_rate, config.final_rate, config.anneal, config.clip, config.seed)
+    pace = {name: getattr(config, name) for name in PACE}
     grown = []
     for points in tables:
         lesson = Lesson(table, jnp.asarray(ids), jnp.asarray(points))
@@ -122,22 +113,17 @@ def _start(model: Model, points: np.ndarray, graph: DiGraph, config: Config) -> 
     starts = []
     for node in range(first, graph.num_nodes):
         total: Any = 0.0
-        for end, other, incoming in (
-            (graph.sources, graph.targets, True),
-            (graph.targets, graph.sources, False),
-        ):
+        for end, other in ((graph.sources, graph.targets), (graph.targets, graph.sources)):
+            incoming = end is graph.sources
             for known in other[(end == node) & (other < first)][:START_EDGES]:
-                total = total + np.asarray(
-                    exact_ranking.of_node(model, columns, int(known), incoming=incoming)
-                )
-        alone = np.ndim(total) == 0
-        starts.append(_near_origin(model.manifold, config, node) if alone else points[np.argmax(total)])
+                scores = exact_ranking.of_node(model, columns, int(known), incoming=incoming)
+                total = total + np.asarray(scores)
+        if np.ndim(total):
+            starts.append(points[np.argmax(total)])
+        else:
+            key = jax.random.fold_in(jax.random.key(config.seed), node)
+            starts.append(jax.jit(type(model.manifold).init)(model.manifold, key, config.init_scale))
     return jnp.asarray(np.stack(starts), columns.dtype)
-
-
-def _near_origin(manifold: Manifold, config: Config, node: int) -> np.ndarray:
-    key = jax.random.fold_in(jax.random.key(config.seed), node)
-    return np.asarray(jax.jit(type(manifold).init)(manifold, key, config.init_scale))
 
 
 @partial(jax.jit, static_argnames=("plan", "optimizer"))
@@ -145,7 +131,7 @@ def _train(
     model: Model,
     lesson: Lesson,
     start: Float[Array, "new ambient"],
-    pace: Pace,
+    pace: dict[str, float],
     plan: tuple[int, int, int, int],
     optimizer: str,
 ) -> Float[Array, "new ambient"]:
@@ -155,11 +141,11 @@ def _train(
     steps = -(-lesson.ids.size // batch)
 
     def epoch(carry: tuple, number: Array) -> tuple[tuple, None]:
-        key = jax.random.fold_in(jax.random.key(pace.seed), number)
+        key = jax.random.fold_in(jax.random.key(pace["seed"]), number)
         now = number.astype(start.dtype)
-        rate = pace.learning_rate * schedule(now, epochs, burn_in, pace.final_rate)
-        stride = Step(rate, jnp.asarray(pace.clip))
-        warm = with_scaled(model, "tau", heating(now, epochs, pace.anneal))
+        rate = pace["learning_rate"] * schedule(now, epochs, burn_in, pace["final_rate"])
+        stride = Step(rate, jnp.asarray(pace["clip"]))
+        warm = with_scaled(model, "tau", heating(now, epochs, pace["anneal"]))
         keys = jax.random.split(key, 1 + steps)
         padding = (0, steps * batch - lesson.ids.size)
         order = jnp.pad(jax.random.permutation(keys[0], lesson.ids), padding, constant_values=-1)

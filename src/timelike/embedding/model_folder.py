@@ -35,7 +35,7 @@ from timelike._util.checks import output_path, show, whole_number
 from timelike._version import __version__
 from timelike.core.model import Model
 from timelike.embedding.calibration import Calibration
-from timelike.embedding.pair_scores import LIKELIHOOD, ranker
+from timelike.embedding.exact_ranking import LIKELIHOOD, ranker
 from timelike.embedding.plain_json import from_plain, struct_from_json, struct_to_json, to_plain
 from timelike.embedding.trained_on import TrainedOn
 from timelike.graphs.name_parsing import names_from
@@ -57,10 +57,32 @@ FILES = (MODEL, POINTS, NODES)
 
 def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
     """Write a folder beside `path`, then rename it, replacing a model that is there."""
-    path = Path(path)
-    check_free(path)
-    with replacing_folder(path) as folder:
-        _write(folder, embedding)
+    import polars as pl
+
+    check_free(Path(path))
+    tables = {"points": embedding.points}
+    if embedding.others is not None:
+        tables["others"] = embedding.others
+    for table in tables.values():
+        embedding.model.manifold.check_points(table.reshape(-1, table.shape[-1]))
+    head = {
+        "format": FORMAT,
+        "schema": 1 if embedding.others is None else SCHEMA,
+        "timelike": __version__,
+        "manifold": struct_to_json(embedding.model.manifold, "manifold"),
+        "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
+        "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
+        "score": embedding.score,
+        "info": to_plain(embedding.info, "info"),
+    }
+    columns = {f"history.{name}": x for name, x in embedding.history.items()}
+    text = (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    check_length(f"{MODEL}, with the embedding's info,", len(text))
+    with replacing_folder(Path(path)) as folder:
+        (folder / MODEL).write_bytes(text)
+        save_tensors(folder / POINTS, {**tables, **columns}, {})
+        ids = pl.DataFrame({"id": np.arange(len(embedding.points), dtype=np.int64)})
+        _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
         if trained_on is not None:
             _put_table(folder / EDGES, trained_on.to_frame())
 
@@ -105,12 +127,6 @@ def _reading(path: str | os.PathLike) -> Iterator[Path]:
         yield folder
 
 
-def head_of(path: str | os.PathLike) -> Path:
-    """The path of a folder's `model.json`."""
-    with _reading(path) as folder:
-        return folder / MODEL
-
-
 def check_free(path: Path, where: str = "path") -> None:
     """Raise an error unless `path` is free, or holds a model to replace."""
     output_path(where, path)
@@ -124,37 +140,6 @@ def check_free(path: Path, where: str = "path") -> None:
         raise FileExistsError(
             f"{where} is {path}, a folder but no model (it holds {(foreign or content)[0]}); choose another"
         )
-
-
-# Writing
-
-
-def _write(folder: Path, embedding: Embedding) -> None:
-    import polars as pl
-
-    points = np.ascontiguousarray(embedding.points)
-    tables = {"points": points}
-    if embedding.others is not None:
-        tables["others"] = np.ascontiguousarray(embedding.others)
-    for table in tables.values():
-        embedding.model.manifold.check_points(table.reshape(-1, points.shape[-1]))
-    head = {
-        "format": FORMAT,
-        "schema": 1 if embedding.others is None else SCHEMA,
-        "timelike": __version__,
-        "manifold": struct_to_json(embedding.model.manifold, "manifold"),
-        "likelihood": struct_to_json(embedding.model.likelihood, "likelihood"),
-        "calibration": None if embedding.calibration is None else dataclasses.asdict(embedding.calibration),
-        "score": embedding.score,
-        "info": to_plain(embedding.info, "info"),
-    }
-    columns = {f"history.{name}": x for name, x in embedding.history.items()}
-    text = (json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
-    check_length(f"{MODEL}, with the embedding's info,", len(text))
-    (folder / MODEL).write_bytes(text)
-    save_tensors(folder / POINTS, {**tables, **columns}, {})
-    ids = pl.DataFrame({"id": np.arange(len(points), dtype=np.int64)})
-    _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
 
 
 def _put_table(file: Path, table: polars.DataFrame) -> None:
@@ -174,9 +159,6 @@ def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
         return [pl.Series("name", values)]
     text = [value if isinstance(value, str) else repr(value) for value in values]
     return [pl.Series("name", text), pl.Series("kind", [type(value).__name__ for value in values])]
-
-
-# Reading
 
 
 @contextmanager

@@ -56,14 +56,9 @@ def struct_from_json(value: Any, part: str, where: str) -> Any:
     if unknown or missing:
         wrong = f"no {missing[0]!r}" if missing else f"an unknown {unknown[0]!r}"
         raise ValueError(f'"{where}" has {wrong}; {cls.__name__} has {", ".join(fields)}')
-    return cls(
-        **{
-            name: struct_from_json(value[name], part, f"{where}.{name}")
-            if "kind" in f.metadata
-            else value[name]
-            for name, f in fields.items()
-        }
-    )
+    nested = [name for name, f in fields.items() if "kind" in f.metadata]
+    inner = {name: struct_from_json(value[name], part, f"{where}.{name}") for name in nested}
+    return cls(**{name: value[name] for name in fields} | inner)
 
 
 def _classes(part: str) -> dict[str, Any]:

@@ -6,9 +6,8 @@ manifolds, graphs, evaluation, io, baselines, engine, embedding, training.
 
 from timelike.estimator.baseline_names import TRAINED, UNTRAINED
 from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
-from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
-from timelike.estimator.settings import PRESETS, Settings
+from timelike.estimator.settings import PRESETS, FitOptions, Settings
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.estimator.tuning import Tuned, tune
 

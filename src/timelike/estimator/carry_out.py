@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,24 +26,18 @@ from timelike.training.training_loop import DivergedError, train
 Checkpoint = Checkpointing | str | os.PathLike | None
 
 
-class Fit(NamedTuple):
-    """The embedding, its geometry and the reason for it, a row per candidate, and the edges learned."""
-
-    embedding: Embedding
-    geometry: str
-    reason: str
-    candidates: list[dict[str, Any]]
-    graph: AnyGraph
-
-
 #: Trains one candidate of a plan: (plan, candidate, checkpoint, progress) → its embedding.
 Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
 
 
 def carry_out(
     plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None, train: Train | None = None
-) -> Fit:
-    """Do what a plan says. `train` replaces `train_candidate`, for example to train on many processes."""
+) -> tuple[Embedding, AnyGraph]:
+    """Do what a plan says: the embedding and the edges that it learned.
+
+    `train` replaces `train_candidate`, for example to train on many processes. `info` records the geometry,
+    the reason for it, and a row per candidate.
+    """
     candidate, embedding, tried = choose(plan, checkpoint, progress, train or train_candidate)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
@@ -62,8 +56,7 @@ def carry_out(
     about = {"geometry": candidate.geometry, "reason": reason, "candidates": tried, "plan": plan.to_dict()}
     if plan.valid_negatives is not None:
         about["valid_negatives"] = plan.valid_negatives
-    embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
-    return Fit(embedding, candidate.geometry, reason, tried, graph)
+    return dataclasses.replace(embedding, info={**embedding.info, **about}), graph
 
 
 def choose(
@@ -73,17 +66,20 @@ def choose(
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     for number, candidate in enumerate(plan.candidates, 1):
-        announce(progress, _heading(candidate, number, plan))
-        kept = beside(checkpoint, [candidate.geometry] * (len(plan.candidates) > 1))
+        name, count = candidate.geometry, len(plan.candidates)
+        what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
+        runs = max(1, len(candidate.variations)) * plan.seeds
+        announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept")
+        kept = beside(checkpoint, [name] * (count > 1))
         try:
             embedding = train(plan, candidate, kept, progress)
         except DivergedError:
-            if number == len(plan.candidates) and best is None:
+            if number == count and best is None:
                 raise
-            tried.append({"geometry": candidate.geometry, "valid_ap": None, "status": "diverged"})
+            tried.append({"geometry": name, "valid_ap": None, "status": "diverged"})
             continue
         reached = embedding.info.get("valid_ap")
-        tried.append({"geometry": candidate.geometry, "valid_ap": reached, "status": "finished"})
+        tried.append({"geometry": name, "valid_ap": reached, "status": "finished"})
         if best is None or (reached is not None and reached > best[0]):
             best = (-1.0 if reached is None else reached, candidate, embedding)
     assert best is not None
@@ -101,13 +97,6 @@ def train_candidate(
     seeds = range(config.seed, config.seed + plan.seeds)
     grid = [{**run, "seed": seed} for run in runs or [{}] for seed in seeds]
     return sweep(plan.graph, model, config, grid, **common).best  # type: ignore[arg-type]
-
-
-def _heading(candidate: Candidate, number: int, plan: FitPlan) -> str:
-    name, count = candidate.geometry, len(plan.candidates)
-    what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
-    runs = max(1, len(candidate.variations)) * plan.seeds
-    return what if runs == 1 else f"{what}: the best of {runs} runs is kept"
 
 
 def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:

@@ -20,7 +20,6 @@ from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
 from timelike.estimator.baseline_names import baseline_names
-from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.recipes import (
     SWEPT_OF_CONFIG,
@@ -31,7 +30,7 @@ from timelike.estimator.recipes import (
     shortened,
     variations,
 )
-from timelike.estimator.settings import Settings, as_settings
+from timelike.estimator.settings import FitOptions, Settings, as_settings, only
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
 from timelike.evaluation.splits import Split
@@ -164,13 +163,13 @@ def resolve(
             reasons["geometry"] += f"; not compared with others: {alone or 'many processes train once'}"
     validated = pairs is not None and not streamed and not spread
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
+    candidates = []
+    for name, model, config in built:
+        runs = _variations(name, model, config, train, settings, options) if validated else ()
+        label = name if isinstance(name, str) else type(name).__name__
+        candidates.append(Candidate(label, model, config, runs))
     return FitPlan(
-        candidates=tuple(
-            Candidate(
-                _label(row[0]), *row[1:], _variations(*row, train, settings, options) if validated else ()
-            )
-            for row in built
-        ),
+        candidates=tuple(candidates),
         valid_negatives=drawn,
         score=settings.score,
         seeds=options.seeds,
@@ -199,9 +198,7 @@ def assemble(
     settings, options = settings or Settings(), options or FitOptions()
     dim = next(x for x in (options.dim, settings.dim, 10) if x is not None)
     model, config = recipe(geometry, dim, options.likelihood or settings.likelihood, graph)
-    wrong = [name for name in settings.numbers if name not in numbers_of(model)]
-    if wrong:
-        raise ValueError(f"numbers has {wrong[0]!r}; this model has {', '.join(numbers_of(model))}")
+    only("numbers has", settings.numbers, numbers_of(model), "this model has")
     kinds = Negatives(**settings.negatives) if settings.negatives else negatives
     drawn: dict[str, Any] = {} if kinds is None else {"negatives": kinds}
     config = dataclasses.replace(config, **settings.training, **drawn)
@@ -214,8 +211,7 @@ def _held_out(
 ) -> tuple[AnyGraph, LabelledPairs | None, str]:
     """Training edges, validation pairs, and if there are no such pairs, the reason."""
     if isinstance(graph, DiGraph):
-        data, missing = hold_out(graph, valid, options.valid_fraction, options.seed, kind)
-        return data.graph, data.valid, missing
+        return hold_out(graph, valid, options.valid_fraction, options.seed, kind)
     if valid is not None:
         raise ValueError("valid cannot be combined with EdgeShards; hold edges out when you write the shards")
     if isinstance(graph, EdgeShards):
@@ -304,10 +300,6 @@ def _refit(
     if graph.num_edges > MOST_EDGES:
         return False, "the graph is large"
     return True, "validation edges were held out of the graph"
-
-
-def _label(geometry: str | Manifold) -> str:
-    return geometry if isinstance(geometry, str) else type(geometry).__name__
 
 
 def _plain(struct: Any, part: str) -> Any:

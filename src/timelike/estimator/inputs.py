@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,7 +11,6 @@ from sklearn.utils.validation import validate_data
 
 from timelike._util.checks import share, show
 from timelike.embedding.calibration import FEWEST
-from timelike.embedding.trained_on import TrainedOn
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.evaluation.splits import split_edges
@@ -26,34 +25,29 @@ RATIO = 4
 MOST_EDGES = 10**6
 
 
-class Held(NamedTuple):
-    """Training edges and validation pairs; if there are no such pairs, `unvalidated` says why."""
-
-    data: TrainedOn
-    unvalidated: str
-
-
-def hold_out(known: DiGraph, valid: Any, fraction: float, seed: int, negatives: str) -> Held:
-    """Validation pairs as given, or a share of the edges with negatives, if that is enough of them.
+def hold_out(
+    known: DiGraph, valid: Any, fraction: float, seed: int, negatives: str
+) -> tuple[DiGraph, LabelledPairs | None, str]:
+    """Training edges, validation pairs, and if there are no such pairs, the reason.
 
     `valid` are `LabelledPairs`, edges (negatives are drawn), or None: hold out a `fraction`, the latest edges
     of a graph with times. `negatives` is the kind that is drawn.
     """
     if isinstance(valid, LabelledPairs):
-        return Held(TrainedOn(known, valid), "")
+        return known, valid, ""
     if valid is not None:
         edges = np.unique(_in_numbers_of(known, read(valid)), axis=0)
         if not len(edges):
             raise ValueError("valid has no edge between two different nodes; pass at least one")
         drawn = draw_negatives(negatives, known.with_edges(edges), edges, RATIO, seed)
-        return Held(TrainedOn(known, LabelledPairs.build(edges, drawn)), "")
+        return known, LabelledPairs.build(edges, drawn), ""
     if share("valid_fraction", fraction) * known.num_edges < FEWEST:
-        return Held(TrainedOn(known), "there are too few edges to hold some out")
+        return known, None, "there are too few edges to hold some out"
     if known.num_edges == known.num_nodes * (known.num_nodes - 1):
-        return Held(TrainedOn(known), "the graph is complete, so there are no negatives")
+        return known, None, "the graph is complete, so there are no negatives"
     by = "edges" if known.times is None else "time"
     split = split_edges(known, fraction, 0, seed, negatives=negatives, ratio=RATIO, by=by)
-    return Held(TrainedOn(split.train, split.valid), "")
+    return split.train, split.valid, ""
 
 
 def said_of_validation(known: DiGraph, edges: np.ndarray) -> list[str]:

@@ -57,7 +57,7 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     names = candidate_geometries(graph.describe())
     geometries = list(dict.fromkeys([start.geometry or names[0], *names]))
     negatives: list[dict[str, Any]] = []
-    for kinds in (dict(start.negatives), _matching(start.valid_negatives), *NEGATIVES):
+    for kinds in (dict(start.negatives), _matching(start.valid_negatives or ""), *NEGATIVES):
         negatives += [kinds] * (bool(kinds) and kinds not in negatives)
     arms = []
     for i, geometry in enumerate(geometries):
@@ -76,10 +76,9 @@ def arms_around(start: Settings, graph: DiGraph) -> list[Arm]:
     return [arm for _, arm in sorted(arms, key=order)]
 
 
-def _matching(kind: str | None) -> dict[str, Any]:
+def _matching(kind: str) -> dict[str, Any]:
     """Training negatives of the same kind as those of validation, if there are any."""
-    matching = None if kind is None else negatives_of(kind)
-    if matching is None:
+    if (matching := negatives_of(kind)) is None:
         return {}
     return {**matching.counts, **({"weights": dict(matching.weights)} if matching.weights else {})}
 

@@ -1,4 +1,7 @@
-"""Settings and presets: the middle layer of a plan, in a file that `timelike tune` writes and `fit` reads."""
+"""The upper layers of a plan over its recipe: settings or a preset, then the explicit options.
+
+`timelike tune` writes files of settings and `fit` reads them; `to_json` stores the options in a model.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,19 @@ import dataclasses
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from timelike._util.atomic_files import read_text, replacing
-from timelike._util.checks import one_of, show, whole_number
-from timelike.embedding.pair_scores import LIKELIHOOD
+from timelike._util.checks import one_of, positive_number, share, show, whole_number
+from timelike.core.likelihood import Likelihood
+from timelike.core.manifold import Manifold
+from timelike.embedding.exact_ranking import LIKELIHOOD
+from timelike.embedding.plain_json import struct_from_json, struct_to_json
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
+from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.recipes import check_geometry
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
 from timelike.likelihoods import LIKELIHOODS
@@ -30,6 +37,9 @@ TRAINING = tuple(
 PRESETS: dict[str, Path] = {
     path.stem: path for path in sorted((Path(__file__).parent / "presets").glob("*.toml"))
 }
+
+#: Parameters of an estimator that name files of this machine.
+LOCAL = ("checkpoint",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,10 +80,9 @@ class Settings:
                 one_of(name, getattr(self, name), allowed)
         if self.dim is not None:
             whole_number("dim", self.dim, 1)
-        for name in self.training:
-            if name not in TRAINING:
-                raise ValueError(f"training has {show(name)}; it may have {', '.join(TRAINING)}")
-        Negatives(**_of_kinds(self.negatives))
+        only("training has", self.training, TRAINING)
+        only("negatives has", self.negatives, [field.name for field in dataclasses.fields(Negatives)])
+        Negatives(**self.negatives)
         Config(**self.training)
 
     def save(self, path: str | os.PathLike) -> None:
@@ -110,22 +119,19 @@ def as_settings(source: Settings | str | os.PathLike | None) -> Settings:
     return Settings() if source is None else Settings.load(source)
 
 
+def only(wrong: str, names: Iterable[str], known: Collection[str], allowed: str = "it may have") -> None:
+    """Raise a `ValueError` unless all names are known."""
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{wrong} {show(name)}; {allowed} {', '.join(known)}")
+
+
 def _check_fields(found: Mapping[str, Any]) -> None:
     tables = ("numbers", "negatives", "training")
-    fields = [field.name for field in dataclasses.fields(Settings)]
+    only("unknown setting", found, [field.name for field in dataclasses.fields(Settings)], "settings are")
     for name, value in found.items():
-        if name not in fields:
-            raise ValueError(f"unknown setting {show(name)}; settings are {', '.join(fields)}")
         if (name in tables) != isinstance(value, Mapping):
             raise ValueError(f"{name} is {show(value)}; it must {'' if name in tables else 'not '}be a table")
-
-
-def _of_kinds(negatives: Mapping[str, Any]) -> Mapping[str, Any]:
-    kinds = [field.name for field in dataclasses.fields(Negatives)]
-    for name in negatives:
-        if name not in kinds:
-            raise ValueError(f"negatives has {show(name)}; it may have {', '.join(kinds)}")
-    return negatives
 
 
 def _toml(value: Any) -> str:
@@ -135,4 +141,97 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-__all__ = ["PRESETS", "TRAINING", "Settings", "as_settings"]
+@dataclasses.dataclass(frozen=True)
+class FitOptions:
+    """What a user may say about a fit; None leaves the choice to the preset, the recipe or validation.
+
+    `SpacetimeEmbedding` explains each field; its parameters and the options of `timelike fit` are these.
+    """
+
+    geometry: str | Manifold = "auto"
+    likelihood: str | Likelihood | None = None
+    settings: Settings | str | os.PathLike | None = None
+    dim: int | None = None
+    epochs: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    negatives: int | Negatives | None = None
+    tables: str | None = None
+    seed: int = 0
+    seeds: int = 1
+    members: int = 1
+    valid_fraction: float = 0.1
+    refit: bool | None = None
+    calibrate: bool = True
+    baselines: str = "untrained"
+
+    def check(self) -> None:
+        """Reject impossible values; reading a large graph first would take long."""
+        if isinstance(self.geometry, Manifold):
+            if self.dim is not None:
+                raise ValueError(
+                    f"dim is {show(self.dim)}; {self.geometry} has its own dimensions, leave dim out"
+                )
+        else:
+            check_geometry(self.geometry, ("auto",))
+        whole_number("seed", self.seed)
+        for name in ("seeds", "members", "dim", "epochs", "batch_size"):
+            if getattr(self, name) is not None:
+                whole_number(name, getattr(self, name), 1)
+        if self.learning_rate is not None:
+            positive_number("learning_rate", self.learning_rate)
+        share("valid_fraction", self.valid_fraction)
+        baseline_names(self.baselines)
+        _ = self.drawn
+
+    @property
+    def drawn(self) -> Negatives | None:
+        """The negatives of training, if they are given; a number means uniform ones."""
+        if not isinstance(self.negatives, int):
+            return self.negatives
+        why = ": without negatives, every pair becomes a likely edge"
+        return Negatives(uniform=whole_number("negatives", self.negatives, 1, note=why))
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The fields of `Config` that are given, by name."""
+        names = ("batch_size", "learning_rate", "tables", "seed")
+        fields = {name: getattr(self, name) for name in names} | {"negatives": self.drawn}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+def to_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Every parameter but `LOCAL` ones; objects as {kind: constructor arguments}."""
+    return {name: _plain(value) for name, value in parameters.items() if name not in LOCAL}
+
+
+def from_json(stored: Any) -> dict[str, Any]:
+    """The inverse of `to_json`, or a `ValueError`."""
+    if not isinstance(stored, dict):
+        raise ValueError(f'"info.estimator" is {show(stored)}; it must hold parameters by name')
+    return {name: _value(value, f"info.estimator.{name}") for name, value in stored.items()}
+
+
+def _plain(value: Any) -> Any:
+    for kind in (Likelihood, Manifold):
+        if isinstance(value, kind):
+            return {kind.__name__: struct_to_json(value, kind.__name__.lower())}
+    if isinstance(value, Negatives | Settings):
+        return {type(value).__name__: dataclasses.asdict(value)}
+    return {"Path": os.fspath(value)} if isinstance(value, os.PathLike) else value
+
+
+def _value(value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        return value
+    makers: dict[str, Callable[[Any], Any]] = {
+        "Likelihood": lambda x: struct_from_json(x, "likelihood", where),
+        "Manifold": lambda x: struct_from_json(x, "manifold", where),
+        "Negatives": lambda x: Negatives(**x),
+        "Settings": lambda x: Settings(**x),
+        "Path": Path,
+    }
+    kind = next(iter(value), "")
+    if len(value) != 1 or kind not in makers:
+        raise ValueError(f'"{where}" is {show(value)}; it must be one of {", ".join(makers)}')
+    return makers[kind](value[kind])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Hashable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,9 @@ from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
-from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.inputs import ends_of, labels_of, read_graph
-from timelike.estimator.parameters import from_json, to_json
-from timelike.estimator.settings import Settings
+from timelike.estimator.settings import FitOptions, Settings, from_json, to_json
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
@@ -134,12 +133,14 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
-        fit = carry_out(plan, self.checkpoint, self.progress, train)
-        self.plan_, self.embedding_ = plan, compared(fit.embedding, plan)
-        self.geometry_, self.reason_, self.candidates_ = fit.geometry, fit.reason, fit.candidates
-        self.trained_on_: TrainedOn | None = None
-        if isinstance(fit.graph, DiGraph):
-            self.trained_on_ = TrainedOn(fit.graph, plan.valid)
+        embedding, graph = carry_out(plan, self.checkpoint, self.progress, train)
+        self.plan_, embedding = plan, compared(embedding, plan)
+        return self._keep(embedding, TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None)
+
+    def _keep(self, embedding: Embedding, trained_on: TrainedOn | None) -> SpacetimeEmbedding:
+        self.embedding_, self.trained_on_ = embedding, trained_on
+        self.geometry_, self.reason_ = (embedding.info.get(name, "") for name in ("geometry", "reason"))
+        self.candidates_ = embedding.info.get("candidates", [])
         return self
 
     @property
@@ -241,20 +242,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         embedding = Embedding.load(path)
         info, model = dict(embedding.info), embedding.model
         stored = info.pop("estimator", None)
-        with model_folder.blaming(model_folder.head_of(path)):
+        with model_folder.blaming(Path(path) / model_folder.MODEL):
             if stored is None:  # saved by `Embedding.save`
                 made = {"geometry": info.get("geometry", "auto"), "dim": model.manifold.dim}
                 self = cls(**made, likelihood=model.likelihood)
             else:
                 self = cls(**from_json(stored))
-        self.embedding_ = dataclasses.replace(embedding, info=info)
-        self.geometry_, self.reason_ = info.get("geometry", ""), info.get("reason", "")
-        self.candidates_ = info.get("candidates", [])
-        self.trained_on_ = model_folder.load_trained_on(path, embedding)
+        trained_on = model_folder.load_trained_on(path, embedding)
         if graph is not None:
-            known = aligned(read(graph), len(embedding.points), embedding.names, "graph")
-            self.trained_on_ = TrainedOn(known)
-        return self
+            trained_on = TrainedOn(aligned(read(graph), len(embedding.points), embedding.names, "graph"))
+        return self._keep(dataclasses.replace(embedding, info=info), trained_on)
 
     @property
     def graph_(self) -> DiGraph:

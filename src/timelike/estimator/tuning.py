@@ -26,15 +26,12 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
-from timelike.estimator.fit_options import FitOptions
 from timelike.estimator.fit_plan import assemble, resolve
 from timelike.estimator.journal import Journal
-from timelike.estimator.portfolio import portfolio
-from timelike.estimator.recipes import shortened
+from timelike.estimator.recipes import portfolio, shortened
 from timelike.estimator.search_space import Arm, arms_around, centre_of, draw, in_arm, with_drawn
-from timelike.estimator.settings import Settings, as_settings
+from timelike.estimator.settings import FitOptions, Settings, as_settings
 from timelike.evaluation.negative_kinds import suitable_negatives
-from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.prepare import prepare, settings_of
 from timelike.training.sweeps import sweep
@@ -79,7 +76,8 @@ class Tuned:
         """The winner, trained with the first of its fresh seeds and calibrated."""
         graph, valid = self.trained_on.graph, self.trained_on.valid
         assert valid is not None
-        model, config = _build(self.settings, graph)
+        assert self.settings.geometry is not None
+        model, config = assemble(graph, self.settings.geometry, self.settings)
         config = dataclasses.replace(config, seed=self.leaderboard[0]["first_seed"])
         return train(graph, model, config, valid=valid, progress=False).calibrated(valid)
 
@@ -122,8 +120,7 @@ def tune(
     kind = plan.valid_negatives or suitable_negatives(known)
     base = dataclasses.replace(base, dim=plan.candidates[0].model.manifold.dim, valid_negatives=kind)
     search = _Search(base, TrainedOn(plan.graph, plan.valid), journal, seed, progress)  # type: ignore[arg-type]
-    minutes = None if trials is not None else budget
-    return search.run(minutes, trials, seeds)
+    return search.run(60 * budget if trials is None else np.inf, trials or np.inf, seeds)
 
 
 class _Search:
@@ -140,21 +137,18 @@ class _Search:
         self.held, self.seed = held, seed
         self.lanes = LANES.get(jax.default_backend(), MORE_LANES)
         self.arms = arms_around(base, held.graph)
-        self.base = dataclasses.replace(
-            base, geometry=self.arms[0].geometry, likelihood=self.arms[0].likelihood
-        )
-        model, config = self._build(self.arms[0])
-        about = settings_of(
-            held.graph, model, config, *prepare(held.graph, model, config, held.valid, None, None)
-        )
+        first = self.arms[0]
+        self.base = dataclasses.replace(base, geometry=first.geometry, likelihood=first.likelihood)
+        run = (held.graph, *self._build(first))
+        about = settings_of(*run, *prepare(*run, held.valid, None, None))
         self.journal = Journal(path, {**about, "start": repr(base), "search": seed, "lanes": self.lanes})
         self.bar = tqdm(desc="search", unit="run", disable=None if progress is None else not progress)
 
-    def run(self, minutes: float | None, trials: int | None, seeds: int) -> Tuned:
+    def run(self, seconds: float, trials: float, seeds: int) -> Tuned:
         """All rungs and the finals."""
         with self.bar:
             try:
-                found, tried = self._halve(None if minutes is None else 60 * minutes, trials)
+                found, tried = self._halve(seconds, trials)
                 board = self._finals(found, seeds)
             except KeyboardInterrupt:
                 done, path = len(self.journal.steps), self.journal.path
@@ -169,43 +163,43 @@ class _Search:
         settings = dataclasses.replace(settings, about=about)
         return Tuned(settings, [row for row, _ in board], tried, self.journal.seconds, self.held)
 
-    def _halve(self, seconds: float | None, trials: int | None) -> tuple[list[Trial], int]:
+    def _halve(self, seconds: float, trials: float) -> tuple[list[Trial], int]:
         """Run the rungs: the trials left after the last, best first, and how many settings were drawn."""
         found: list[Trial] = []
         tried = 0
         for rung, (length, kept, arms, until) in enumerate(RUNGS):
-            end = None if seconds is None else until * seconds
             todo = self._drawn(trials) if rung == 0 else _groups(_best(found, kept, arms))
             results: list[Trial] = []
             for number, group in enumerate(todo):
-                if results and end is not None and self.journal.seconds >= end:
+                if results and self.journal.seconds >= until * seconds:
                     break
                 self._show(f"round {rung + 1} of {len(RUNGS)}", group)
-                results += self._scored(f"rung {rung}, {number}", group, length)
+                seeds = max(1, self.lanes // len(group))  # free lanes train more seeds
+                scores = self._scores(f"rung {rung}, {number}", group, length, seeds, 0)
+                pairs = zip(group, scores, strict=True)
+                results += [trial._replace(score=median(its)) for trial, its in pairs]
             found = sorted(results, key=lambda trial: -trial.score)
             tried = tried or len(found)
         return found, tried
 
-    def _drawn(self, trials: int | None) -> Iterator[list[Trial]]:
-        """Settings to screen, one program of an arm at a time; arms take turns."""
-        left = np.inf if trials is None else trials
-        for wave, arm in ((wave, arm) for wave in itertools.count() for arm in self.arms):
+    def _drawn(self, left: float) -> Iterator[list[Trial]]:
+        """Settings to screen, one program of an arm at a time; arms take turns.
+
+        The first ones of an arm are its centre, and the portfolio unless the start fixes numbers.
+        """
+        turns = ((wave, i, arm) for wave in itertools.count() for i, arm in enumerate(self.arms))
+        for wave, i, arm in turns:
             if left <= 0:
                 return
             size = int(min(self.lanes, left))
-            rng = np.random.default_rng([self.seed, wave, self.arms.index(arm)])
+            rng = np.random.default_rng([self.seed, wave, i])
             centre = centre_of(*self._build(arm))
-            drawn = self._first(arm, centre)[:size] if wave == 0 else []
+            known = [] if self.base.numbers or self.base.training else portfolio(arm.geometry)
+            first = [centre, *({name: run.get(name, x) for name, x in centre.items()} for run in known)]
+            drawn = first[:size] if wave == 0 else []
             drawn += [draw(rng, centre) for _ in range(size - len(drawn))]
             yield [Trial(arm, numbers, 0.0) for numbers in drawn]
             left -= size
-
-    def _first(self, arm: Arm, centre: dict[str, float]) -> list[dict[str, float]]:
-        """The first settings of an arm: its centre, and the portfolio unless the start fixes numbers."""
-        if self.base.numbers or self.base.training:
-            return [centre]
-        known = portfolio(arm.geometry)
-        return [centre, *({name: run.get(name, x) for name, x in centre.items()} for run in known)]
 
     def _finals(self, found: list[Trial], seeds: int) -> list[tuple[dict[str, Any], Trial]]:
         """A row for each of the finalists and for the start, trained with fresh seeds, best first."""
@@ -231,11 +225,6 @@ class _Search:
     def _show(self, stage: str, group: list[Trial]) -> None:
         self.bar.set_description_str(f"search, {stage}, {group[0].arm.geometry}")
 
-    def _scored(self, name: str, group: list[Trial], length: float) -> list[Trial]:
-        """Trials of one arm with their new scores; free lanes train more seeds."""
-        scores = self._scores(name, group, length, max(1, self.lanes // len(group)), 0)
-        return [trial._replace(score=median(its)) for trial, its in zip(group, scores, strict=True)]
-
     def _scores(
         self, name: str, group: list[Trial], length: float, seeds: int, first: int
     ) -> list[list[float]]:
@@ -250,21 +239,15 @@ class _Search:
         """Validation AP of each run, 0 if it diverged at once; always with the same number of lanes."""
         model, config = self._build(arm)
         config = shortened(config, max(1, round(length * config.epochs)))
-        graph, valid = self.held.graph, self.held.valid
         full = runs + runs[-1:] * (-len(runs) % self.lanes)
         rows = []
         for i in range(0, len(full), self.lanes):
             part = full[i : i + self.lanes]
-            rows += sweep(graph, model, config, part, valid=valid, progress=False).rows
+            rows += sweep(self.held.graph, model, config, part, valid=self.held.valid, progress=False).rows
         return [row["valid_ap"] if np.isfinite(row["valid_ap"]) else 0.0 for row in rows[: len(runs)]]
 
     def _build(self, arm: Arm) -> tuple[Model, Config]:
-        return _build(in_arm(self.base, arm), self.held.graph)
-
-
-def _build(settings: Settings, graph: DiGraph) -> tuple[Model, Config]:
-    assert settings.geometry is not None
-    return assemble(graph, settings.geometry, settings)
+        return assemble(self.held.graph, arm.geometry, in_arm(self.base, arm))
 
 
 def _best(found: list[Trial], kept: float, arms: float) -> list[Trial]:
@@ -281,6 +264,3 @@ def _groups(trials: list[Trial]) -> list[list[Trial]]:
     for trial in trials:
         groups.setdefault(trial.arm.label, []).append(trial)
     return list(groups.values())
-
-
-__all__ = ["Tuned", "tune"]

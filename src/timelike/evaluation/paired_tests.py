@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,38 +25,31 @@ def summarise(
     metric (None or NaN) does not count for it; `seeds` is the number of runs that count. A seed that occurs
     twice in a group is an error, because it would count double.
     """
-    groups: dict[tuple, dict[Hashable, Mapping[str, Any]]] = {}
+    groups: dict[tuple, dict[str, list[float]]] = {}
+    counted = set()
     for i, row in enumerate(rows):
         missing = [name for name in (*by, seed) if name not in row]
         if missing:
             raise ValueError(f"rows[{i}] has no {missing[0]!r}; it has {', '.join(map(str, row))}")
-        group = groups.setdefault(tuple(row[name] for name in by), {})
-        if row[seed] in group:
-            where = ", ".join(str(row[name]) for name in by)
+        key = tuple(row[name] for name in by)
+        if (key, row[seed]) in counted:
+            where = ", ".join(map(str, key))
             raise ValueError(
                 f"rows[{i}]: {seed} {row[seed]!r} occurs twice for {where}; add to `by` what differs"
             )
-        group[row[seed]] = row
-    return [
-        {**dict(zip(by, key, strict=True)), "metric": metric, **_spread(values)}
-        for key, runs in groups.items()
-        for metric, values in _columns(runs.values(), {*by, seed}).items()
-    ]
-
-
-def _columns(runs: Iterable[Mapping[str, Any]], without: set[str]) -> dict[str, list[float]]:
-    columns: dict[str, list[float]] = {}
-    for row in runs:
+        counted.add((key, row[seed]))
+        metrics = groups.setdefault(key, {})
         for name, value in row.items():
-            number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-            if number and name not in without and value == value:
-                columns.setdefault(name, []).append(float(value))
-    return columns
-
-
-def _spread(values: list[float]) -> dict[str, float | int]:
-    low, middle, high = (float(x) for x in np.quantile(values, (0.25, 0.5, 0.75)))
-    return {"median": middle, "q25": low, "q75": high, "iqr": high - low, "seeds": len(values)}
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if number and name not in (*by, seed) and value == value:
+                metrics.setdefault(name, []).append(float(value))
+    summary = []
+    for key, metrics in groups.items():
+        for metric, values in metrics.items():
+            low, middle, high = (float(x) for x in np.quantile(values, (0.25, 0.5, 0.75)))
+            spread = {"median": middle, "q25": low, "q75": high, "iqr": high - low, "seeds": len(values)}
+            summary.append({**dict(zip(by, key, strict=True)), "metric": metric, **spread})
+    return summary
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,22 +95,11 @@ def paired_test(
     difference = _differences(a, b)
     real = difference[difference != 0]
     wins = int(np.sum(real > 0))
-    options: dict[str, Any] = {"n_resamples": RESAMPLES, "vectorized": True}
-    interval = stats.bootstrap(
-        (difference,),
-        np.median,
-        confidence_level=level,
-        method="percentile",
-        random_state=np.random.default_rng([seed, 0]),
-        **options,
-    ).confidence_interval
-    flips = stats.permutation_test(
-        (difference,),
-        np.mean,
-        permutation_type="samples",
-        random_state=np.random.default_rng([seed, 1]),
-        **options,
-    )
+    often: dict[str, Any] = {"n_resamples": RESAMPLES, "vectorized": True}
+    draws = {"method": "percentile", "random_state": np.random.default_rng([seed, 0]), **often}
+    interval = stats.bootstrap((difference,), np.median, confidence_level=level, **draws).confidence_interval
+    draws = {"permutation_type": "samples", "random_state": np.random.default_rng([seed, 1]), **often}
+    flips = stats.permutation_test((difference,), np.mean, **draws)
     return PairedTest(
         median_difference=float(np.median(difference)),
         low=float(interval.low),

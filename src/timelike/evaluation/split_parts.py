@@ -22,11 +22,10 @@ def by_chance(
     `together` holds out reciprocal pairs whole; `connected` spares the edges of a random spanning forest.
     """
     counts = {part: _count(share, graph.num_edges) for part, share in shares.items()}
-    pairs = _unordered(graph) if connected or together else None
-    groups = pairs if together and pairs is not None else np.arange(graph.num_edges)
+    groups = _unordered(graph) if together else np.arange(graph.num_edges)
     order = rng.permutation(int(groups.max(initial=-1)) + 1)
-    if connected and pairs is not None:
-        spared = np.unique(groups[_spanning_forest(graph, pairs, rng)])
+    if connected:
+        spared = np.unique(groups[_spanning_forest(graph, rng)])
         order = order[~np.isin(order, spared)]
     sizes = np.bincount(groups)[order]
     if sum(counts.values()) > sizes.sum():
@@ -111,12 +110,12 @@ def _unordered(graph: DiGraph) -> np.ndarray:
     return np.unique(low.astype(np.int64) * graph.num_nodes + high, return_inverse=True)[1].reshape(-1)
 
 
-def _spanning_forest(graph: DiGraph, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _spanning_forest(graph: DiGraph, rng: np.random.Generator) -> np.ndarray:
     """The edges of a random spanning forest of the undirected graph, one per reciprocal pair."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    shuffled = rng.permutation(graph.num_edges)
+    pairs, shuffled = _unordered(graph), rng.permutation(graph.num_edges)
     one_of = np.full(int(pairs.max(initial=-1)) + 1, -1)
     one_of[pairs[shuffled]] = shuffled
     rank = 1.0 + rng.permutation(len(one_of))  # the weight identifies the pair; 0 would mean no edge

@@ -225,13 +225,10 @@ def in_edge_order(graph: DiGraph, sources: Any, targets: Any, values: Any) -> np
         raise ValueError(
             f"sources, targets and values have {s.size}, {t.size} and {array.size} entries; make them equal"
         )
-    order = np.lexsort((t, s))
-    order = order[s[order] != t[order]]
-    first = np.append(True, (np.diff(s[order]) != 0) | (np.diff(t[order]) != 0))[: len(order)]
-    unique = order[first]
-    if not np.array_equal(s[unique], graph.sources) or not np.array_equal(t[unique], graph.targets):
-        raise ValueError(f"the {len(unique)} listed edges are not the edges of {graph}; list each of them")
-    return array[unique]
+    listed = DiGraph.from_arrays(s, t, graph.num_nodes, times=np.arange(s.size))
+    if not np.array_equal(listed.pairs, graph.pairs):
+        raise ValueError(f"the {listed.num_edges} listed edges are not those of {graph}; list each of them")
+    return array[listed.times]
 
 
 def _with_negatives(

@@ -41,7 +41,9 @@ def rank_targets(scorer: Any, edges: np.ndarray, known: DiGraph, ties: str = "re
         rows = np.searchsorted(block, pairs[queries, 0])
         scores = _score_rows(scorer, block, size, known.num_nodes)
         hidden = _hidden(known, block, scores.shape)
-        better[queries], equal[queries] = _count(scores, hidden, rows, pairs[queries, 1])
+        padded = (_padded(x, 1 << max(4, (len(rows) - 1).bit_length())) for x in (rows, pairs[queries, 1]))
+        counts = _count(scores, hidden, *padded)
+        better[queries], equal[queries] = (np.asarray(count)[: len(rows)] for count in counts)
     return resolve_ties(better, equal, ties)
 
 
@@ -80,19 +82,11 @@ def _hidden(known: DiGraph, sources: np.ndarray, shape: tuple[int, ...]) -> np.n
     return hidden
 
 
-def _count(
-    scores: Float[Array, "sources nodes"], hidden: np.ndarray, rows: np.ndarray, targets: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of visible targets that score above each (row, target), and of those that tie."""
-    size = 1 << max(4, (len(rows) - 1).bit_length())
-    better, equal = _count_padded(scores, hidden, _padded(rows, size), _padded(targets, size))
-    return np.asarray(better)[: len(rows)], np.asarray(equal)[: len(rows)]
-
-
 @jax.jit
-def _count_padded(
+def _count(
     scores: Float[Array, "sources nodes"], hidden: Bool[Array, "sources nodes"], rows: Array, targets: Array
 ) -> tuple[Int[Array, "queries"], Int[Array, "queries"]]:
+    """The numbers of visible targets that score above each (row, target), and of those that tie."""
     own = scores[rows, targets]
     rivals = jnp.where(hidden, jnp.nan, scores)  # NaN is neither above nor equal to any score
 
