@@ -13,7 +13,7 @@ from timelike.cli import plot_command, reproduce_command
 from timelike.cli.command_options import options_of, subcommands
 from timelike.cli.datasets_command import Datasets
 from timelike.cli.main import COMMANDS, main
-from timelike.cli.table_output import FORMS
+from timelike.cli.printing import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
 from timelike.estimator.settings import PRESETS

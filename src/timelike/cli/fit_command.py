@@ -14,7 +14,6 @@ import tyro
 
 from timelike._util.choices import Geometry, Preset
 from timelike._version import __version__
-from timelike.cli.checkpoint_folder import beside, keeping
 from timelike.cli.fit_summary import note_few_ends, result, show
 from timelike.cli.options import (
     MINUTES,
@@ -27,9 +26,9 @@ from timelike.cli.options import (
     chosen,
     optional,
 )
-from timelike.cli.own_manifolds import OwnManifold, own_manifold
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
 
 if TYPE_CHECKING:
     from timelike.estimator.settings import Settings

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike._version import __version__
-from timelike.cli.checkpoint_folder import keeping
 from timelike.cli.fit_summary import first_question
 from timelike.cli.printing import print_json
+from timelike.cli.saved_models import keeping
 from timelike.distributed.processes import Place, join, losing, quiet_output, watch
 
 if TYPE_CHECKING:

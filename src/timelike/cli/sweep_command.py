@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from timelike._util.choices import Geometry
-from timelike.cli.checkpoint_folder import beside, keeping
 from timelike.cli.options import Flag, Json, TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.saved_models import beside, keeping
 
 if TYPE_CHECKING:
     from timelike.estimator.fit_plan import FitPlan
