@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import timelike as tl
 from timelike._util.atomic_files import replacing
-from timelike._util.checks import output_path
-from timelike._version import __version__
+from timelike._util.checks import output_path, whole_number
 from timelike.cli.options import Json
 from timelike.cli.printing import print_json
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from timelike.core.model import Model
-    from timelike.graphs.digraph import DiGraph
     from timelike.training.sweeps import Sweep
 
 #: File endings, and so formats, of pictures.
@@ -49,8 +47,7 @@ class Demo:
     def run(self) -> None:
         """Train both models, write the picture and print the scores."""
         output_path("--out", self.out, PICTURES)
-        if self.seeds < 1:
-            raise ValueError(f"--seeds is {self.seeds}; it must be ≥ 1")
+        whole_number("--seeds", self.seeds, 1)
         result = demonstrate(self.seeds)
         with replacing(self.out) as part:
             picture(result).savefig(part, dpi=160)
@@ -58,7 +55,7 @@ class Demo:
         if self.json:
             graph = {"nodes": result.graph.num_nodes, "edges": result.graph.num_edges}
             summary = {"average_precision": scores, "random": RANDOM, "seeds": self.seeds, "graph": graph}
-            print_json({"version": __version__, **summary, "picture": str(self.out)})
+            print_json({"version": tl.__version__, **summary, "picture": str(self.out)})
             return
         print(f"Duplication-divergence graph with cycles: {result.graph}")
         print(f"Average precision on held-out edges, median of {self.seeds} seeds:")
@@ -71,8 +68,8 @@ class Demo:
 class Demonstration(NamedTuple):
     """The graph, its training edges, and both models, trained from several seeds."""
 
-    graph: DiGraph
-    train: DiGraph
+    graph: tl.DiGraph
+    train: tl.DiGraph
     spacetime: Sweep
     euclidean: Sweep
 
@@ -87,31 +84,24 @@ def demonstrate(seeds: int) -> Demonstration:
 
     The test takes 15 % of the edges, validation 10 % of the rest.
     """
-    from timelike.core.model import Model
-    from timelike.datasets import duplication_divergence
-    from timelike.engine.config import Config
-    from timelike.evaluation.splits import split_edges
     from timelike.likelihoods import FermiDirac, TripleFermiDirac
     from timelike.manifolds import CylindricalMinkowski, Euclidean
-    from timelike.training.sweeps import sweep
 
-    spacetime = Model(CylindricalMinkowski(10, CIRCUMFERENCE), TripleFermiDirac(0.4, 0.07, 0.09))
-    graph = duplication_divergence(seed=17)
-    split = split_edges(graph, valid=0.085, test=0.15)
+    graph = tl.datasets.duplication_divergence(seed=17)
+    split = tl.split_edges(graph, valid=0.085, test=0.15)
+    spacetime = tl.Model(CylindricalMinkowski(10, CIRCUMFERENCE), TripleFermiDirac(0.4, 0.07, 0.09))
 
-    def run(model: Model) -> Sweep:
-        config = Config(epochs=120)
-        return sweep(split.train, model, config, seeds=seeds, valid=split.valid, test=split.test)
+    def run(model: tl.Model) -> Sweep:
+        config = tl.Config(epochs=120)
+        return tl.sweep(split.train, model, config, seeds=seeds, valid=split.valid, test=split.test)
 
-    return Demonstration(graph, split.train, run(spacetime), run(Model(Euclidean(10), FermiDirac(0.4))))
+    return Demonstration(graph, split.train, run(spacetime), run(tl.Model(Euclidean(10), FermiDirac(0.4))))
 
 
 def picture(result: Demonstration) -> Figure:
     """Draw the unrolled spacetime on the left and the scores on the right."""
-    from timelike.plot import panels, styled
-
-    with styled():
-        figure, grid = panels(1, 2, width=6.8, height=3.4)
+    with tl.plot.styled():
+        figure, grid = tl.plot.panels(1, 2, width=6.8, height=3.4)
         _draw_events(figure, grid[0, 0], result)
         _draw_scores(grid[0, 1], result.scores())
     return figure
@@ -121,12 +111,11 @@ def _draw_events(figure: Figure, axes: Axes, result: Demonstration) -> None:
     """Nodes at (main direction of space, time), training edges in grey, arrows for the likeliest edges."""
     import numpy as np
 
-    from timelike.plot.views import wrap
+    from timelike.plot.views import view_of, wrap
 
     embedding = result.spacetime.best
-    space = embedding.points[:, 1:] - embedding.points[:, 1:].mean(axis=0)
-    main, strength, _ = np.linalg.svd(space, full_matrices=False)
-    x, t = main[:, 0] * strength[0], wrap(embedding.points[:, 0], CIRCUMFERENCE)
+    view = view_of(embedding.model.manifold, embedding.points)
+    x, t = view.space, view.time
     s, e = result.train.sources, result.train.targets
     probability, step = embedding.prob(s, e), wrap(t[e] - t[s], CIRCUMFERENCE)
     axes.plot([x[s], x[e]], [t[s], t[s] + step], color="0.88", lw=0.4, zorder=0)

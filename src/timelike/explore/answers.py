@@ -102,10 +102,6 @@ class Answers:
         lengths = np.array([len(text) + 1 for text in texts])
         return "\n".join(["", *texts, ""]), np.concatenate([[1], 1 + np.cumsum(lengths)])
 
-    def names_of(self, numbers: Sequence[int]) -> list[str]:
-        """The names of nodes."""
-        return [self.name(i) for i in numbers[:MOST_NAMES]]
-
     # One node
 
     def node(self, number: int, most: int = 20) -> dict[str, Any]:
