@@ -6,7 +6,7 @@ anti-de Sitter space and the Poincaré `disk` of hyperbolic space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,14 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     end = np.stack([at[chosen.targets, 0], start[:, 1] + step], axis=1)
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
     limits = _limits(at, at[chosen.chosen], view)
-    future, past = _both_cones(_triangles(at[i], view, limits) for i in chosen.chosen if view.light)
+    height = view.period / 2 if view.period is not None else 2 * np.ptp(limits, axis=1).max()
+
+    def cone(node: int, way: int) -> Iterable[np.ndarray]:
+        """|Δx| ≤ ±Δt, half a turn high or up to the edge of the picture."""
+        triangle = at[node] + height * np.array([[0, 0], [1, way], [-1, way]])
+        return _copies(triangle[None], view.period)[0]
+
+    future, past = _cones(chosen.chosen if view.light else (), cone)
     notes = [*chosen.notes, *lost_note(view.lost)]
     if outside := np.count_nonzero(((at < limits[:, 0]) | (at > limits[:, 1])).any(axis=1)):
         notes.append(f"{outside} of {len(at):,} nodes lie outside the picture")
@@ -99,16 +106,17 @@ def rolled(embedding: Embedding, chosen: Selection) -> Scene:
     sides, circle = np.linspace(-reach, reach, 7), np.linspace(0, view.period, 61)
     guides = [surface(np.full_like(circle, x), circle) for x in sides]
     guides += [surface(np.linspace(-reach, reach, 21), np.full(21, t)) for t in circle[:-1:5]]
-    rays: dict[int, list[np.ndarray]] = {1: [], -1: []}
-    for node in chosen.chosen if view.light else ():
-        for way in (1, -1):
-            for side in (1, -1):
-                run = np.linspace(0, min(view.period / 2, reach - side * view.space[node]), 2 * STEPS)
-                rays[way].append(surface(view.space[node] + side * run, view.time[node] + way * run))
+
+    def rays(node: int, way: int) -> Iterator[np.ndarray]:
+        for side in (1, -1):
+            run = np.linspace(0, min(view.period / 2, reach - side * view.space[node]), 2 * STEPS)
+            yield surface(view.space[node] + side * run, view.time[node] + way * run)
+
+    future, past = _cones(chosen.chosen if view.light else (), rays)
     at, everything = surface(view.space, view.time), np.concatenate(guides)
     limits = np.stack([everything.min(axis=0), everything.max(axis=0)], axis=1)
     notes = [*chosen.notes, *lost_note(view.lost), "time runs around the axis, space along it"]
-    return Scene(at, paths, np.arange(len(paths)), limits, rays[1], rays[-1], guides, notes=notes)
+    return Scene(at, paths, np.arange(len(paths)), limits, future, past, guides, notes=notes)
 
 
 def polar(embedding: Embedding, chosen: Selection) -> Scene:
@@ -135,26 +143,21 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     marks = [(*xy, text) for xy, text in zip(edge.tolist(), ("0", "π/2", "π", "−π/2"), strict=True)]
     free = _widest_gap(view.time)
     marks += [(*place(np.arccosh(r), free).tolist(), f"r = {r:g}") for r in rings]
-    future, past = _both_cones(_polar_rays(depth[i], view.time[i], deepest, place) for i in chosen.chosen)
+
+    def rays(node: int, way: int) -> Iterator[np.ndarray]:
+        """Light rays outwards, and inwards through the centre: dθ = ±dσ, cos σ = 1/r."""
+        sigma, end = np.arccos(1 / np.cosh([depth[node], deepest]))
+        for target in (end, -end):
+            along = np.linspace(sigma, target, 2 * STEPS)
+            yield place(np.arccosh(1 / np.cos(along)), view.time[node] + way * np.abs(along - sigma))
+
+    future, past = _cones(chosen.chosen, rays)
     size = 1.2 * (hole + deepest)
     return Scene(
         place(depth, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
         future, past, guides, marks,
         notes=[*chosen.notes, "angle: time θ; radius: spatial distance from the centre, in any direction"],
     )  # fmt: skip
-
-
-def _polar_rays(
-    depth: float, theta: float, deepest: float, place: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> Cones:
-    """Light rays from a node outwards, and inwards through the centre: dθ = ±dσ, cos σ = 1/r."""
-    sigma, end = np.arccos(1 / np.cosh(depth)), np.arccos(1 / np.cosh(deepest))
-    both: Cones = ([], [])
-    for rays, way in zip(both, (1, -1), strict=True):
-        for target in (end, -end):
-            along = np.linspace(sigma, target, 2 * STEPS)
-            rays.append(place(np.arccosh(1 / np.cos(along)), theta + way * np.abs(along - sigma)))
-    return both
 
 
 def _widest_gap(angles: np.ndarray) -> np.ndarray:
@@ -167,8 +170,8 @@ def _widest_gap(angles: np.ndarray) -> np.ndarray:
 def disk(embedding: Embedding, chosen: Selection) -> Scene:
     """Hyperbolic space as the Poincaré disk x/(1 + x₀) with the time coordinate up; edges are geodesics."""
     points = np.asarray(embedding.points, float)
-    main = main_directions(points[:, 2:])
-    x = np.stack([main.space, points[:, 1]], axis=1)[chosen.nodes]
+    across, _, lost, _ = main_directions(points[:, 2:])
+    x = np.stack([across, points[:, 1]], axis=1)[chosen.nodes]
     full = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
 
     def place(p: np.ndarray) -> np.ndarray:
@@ -183,7 +186,7 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     rings = _round_numbers(0.0, 2 * np.arctanh(min(0.999, 0.98 * size)))[-2:]
     rim = np.stack([np.cos(circle), np.sin(circle)], axis=1)
     guides = [rim * np.tanh(d / 2) for d in rings] + ([rim] if size > 1 else [])
-    notes = [*chosen.notes, *lost_note(main.lost), "edges are geodesics; circles: distance from the origin"]
+    notes = [*chosen.notes, *lost_note(lost), "edges are geodesics; circles: distance from the origin"]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
     return Scene(at, place(lines), np.arange(len(lines)), limits, guides=guides, marks=marks, notes=notes)
@@ -226,10 +229,10 @@ def _between(
     return across[s] + share * (across[e] - across[s]), time[s] + share * step[:, None]
 
 
-def _both_cones(cones: Iterable[Cones]) -> Cones:
-    """The future outlines of all nodes, and the past ones."""
-    pairs = list(cones)
-    return [ray for future, _ in pairs for ray in future], [ray for _, past in pairs for ray in past]
+def _cones(nodes: Iterable[int], outlines: Callable[[int, int], Iterable[np.ndarray]]) -> Cones:
+    """The outlines of the future (way 1) and the past (−1) light cones of nodes."""
+    future, past = ([line for node in nodes for line in outlines(node, way)] for way in (1, -1))
+    return future, past
 
 
 def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
@@ -266,14 +269,6 @@ def _limits(at: np.ndarray, chosen: np.ndarray, view: View) -> np.ndarray:
     if view.wall is not None:
         limits[0] = (-1.02 * view.wall, 1.02 * view.wall)
     return limits
-
-
-def _triangles(apex: np.ndarray, view: View, limits: np.ndarray) -> Cones:
-    """The future and past light cones |Δx| ≤ ±Δt, half a turn high or up to the edge of the picture."""
-    height = view.period / 2 if view.period is not None else 2 * np.ptp(limits, axis=1).max()
-    shapes = (np.array([[0.0, 0.0], [1.0, way], [-1.0, way]]) for way in (1.0, -1.0))
-    future, past = (list(_copies((apex + height * shape)[None], view.period)[0]) for shape in shapes)
-    return future, past
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
