@@ -12,7 +12,7 @@ import timelike as tl
 from timelike._util.checks import output_path
 from timelike.cli.options import Flag, Json
 from timelike.cli.printing import print_json
-from timelike.cli.reading_options import Folder, GraphOptions
+from timelike.cli.reading_options import DataDir, GraphOptions
 
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
@@ -79,8 +79,7 @@ class Get:
     name: Name
     """Data set, for example `wordnet:nouns`."""
 
-    data_dir: Folder = None
-    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
+    data_dir: DataDir = None
 
     json: Json = False
 
@@ -112,8 +111,7 @@ class Export:
     non_edges: Flag = False
     """Write the listed non-edges instead; DREAM5 has them."""
 
-    data_dir: Folder = None
-    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
+    data_dir: DataDir = None
 
     json: Json = False
 

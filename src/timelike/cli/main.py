@@ -93,7 +93,7 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
     except BrokenPipeError:
         _closed()
     except KeyboardInterrupt as stop:
-        _interrupted(str(stop))
+        _fail(str(stop) or "interrupted", INTERRUPTED)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
@@ -134,11 +134,6 @@ def _closed() -> NoReturn:
     raise SystemExit(128 + signal.SIGPIPE) from None
 
 
-def _interrupted(message: str) -> NoReturn:
-    print(f"timelike: {message or 'interrupted'}", file=sys.stderr)
-    raise SystemExit(INTERRUPTED) from None
-
-
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = 2) -> NoReturn:
     print(f"timelike: {' '.join(message.split())}", file=sys.stderr)
-    raise SystemExit(2)
+    raise SystemExit(code) from None

@@ -15,8 +15,6 @@ from timelike.cli.options import Json, optional
 from timelike.cli.printing import print_json
 from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder
 
-ENDINGS = (".png", ".svg", ".pdf", ".html")
-
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
@@ -42,7 +40,7 @@ class Plot:
 
     def run(self) -> None:
         """Draw the picture and print its path."""
-        output_path("--out", self.out, ENDINGS)
+        output_path("--out", self.out, tl.plot.ENDINGS)
         fitted = self.loading.load(self.model, "the most likely edges are drawn instead")
         nodes = fitted.nodes(self.nodes, "--nodes")
         tl.plot.save(fitted.embedding, self.out, fitted.graph, self.kind, nodes=nodes or None)

@@ -16,7 +16,7 @@ from timelike.core.manifold import Manifold
 from timelike.embedding.embedding import Embedding
 from timelike.manifolds.quadric import is_anti_de_sitter, is_hyperbolic
 from timelike.plot.drawn_nodes import Selection
-from timelike.plot.views import View, half_turn, lost_note, main_directions, view_of, words_for, wrap
+from timelike.plot.views import View, depth, half_turn, lost_note, main_directions, view_of, words_for, wrap
 
 #: Points per curved path.
 STEPS = 33
@@ -126,15 +126,14 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     distance arcosh r from the inner circle r = 1.
     """
     view, step = _view(embedding, chosen)
-    points = np.asarray(embedding.points, float)[chosen.nodes]
-    depth = np.arccosh(np.maximum(np.hypot(points[:, 0], points[:, 1]), 1))
-    deepest = max(1.08 * depth.max(), 0.2)
+    deep = depth(np.asarray(embedding.points, float)[chosen.nodes])
+    deepest = max(1.08 * deep.max(), 0.2)
     hole = 0.45 * deepest
 
-    def place(depth: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return (hole + depth)[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
+    def place(deep: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return (hole + deep)[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
 
-    paths = place(*_between(chosen, depth, view.time, step))
+    paths = place(*_between(chosen, deep, view.time, step))
     circle = np.linspace(0, 2 * np.pi, 121)
     outer = [r for r in _round_numbers(1.0, np.cosh(deepest)) if np.arccosh(r) > 0.3 * deepest]
     rings = [1.0, *outer[-1:]]
@@ -146,7 +145,7 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
 
     def rays(node: int, way: int) -> Iterator[np.ndarray]:
         """Light rays outwards, and inwards through the centre: dθ = ±dσ, cos σ = 1/r."""
-        sigma, end = np.arccos(1 / np.cosh([depth[node], deepest]))
+        sigma, end = np.arccos(1 / np.cosh([deep[node], deepest]))
         for target in (end, -end):
             along = np.linspace(sigma, target, 2 * STEPS)
             yield place(np.arccosh(1 / np.cos(along)), view.time[node] + way * np.abs(along - sigma))
@@ -154,7 +153,7 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     future, past = _cones(chosen.chosen, rays)
     size = 1.2 * (hole + deepest)
     return Scene(
-        place(depth, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
+        place(deep, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
         future, past, guides, marks,
         notes=[*chosen.notes, "angle: time θ; radius: spatial distance from the centre, in any direction"],
     )  # fmt: skip
@@ -201,11 +200,16 @@ LAYOUTS: dict[str, tuple[Layout, Callable[[Manifold], bool]]] = {
 }
 
 
-def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
-    """The layout called `kind`, or for "auto" the one that suits the manifold; raises if it does not fit."""
+def layouts_for(manifold: Manifold) -> list[str]:
+    """The layouts that a manifold supports, the most suitable first."""
     fitting = [name for name, (_, fits) in LAYOUTS.items() if fits(manifold)]
-    if kind == "auto":
-        kind = next((name for name in ("polar", "disk") if name in fitting), "diagram")
+    return sorted(fitting, key=lambda name: name not in ("polar", "disk"))
+
+
+def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
+    """The layout called `kind`, or for "auto" the most suitable one; raises if it does not fit."""
+    fitting = layouts_for(manifold)
+    kind = fitting[0] if kind == "auto" else kind
     one_of("kind", kind, fitting, f" for {words_for(manifold)}")
     return LAYOUTS[kind][0]
 

@@ -111,6 +111,11 @@ def _angle(x: np.ndarray) -> np.ndarray:
     return np.arctan2(-x[:, 1], x[:, 0])
 
 
+def depth(x: np.ndarray) -> np.ndarray:
+    """The proper distance arcosh r of points of anti-de Sitter space from the circle r = 1."""
+    return np.arccosh(np.maximum(np.hypot(x[:, 0], x[:, 1]), 1))
+
+
 def main_directions(space: np.ndarray, fit: int | None = None) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Coordinates along the first two principal directions, and the variance lost by showing one or both.
 
