@@ -8,7 +8,6 @@ from typing import Annotated
 
 import tyro
 
-import timelike as tl
 from timelike._util.checks import output_path
 from timelike._util.choices import PictureKind
 from timelike.cli.options import Json, optional
@@ -40,10 +39,12 @@ class Plot:
 
     def run(self) -> None:
         """Draw the picture and print its path."""
-        output_path("--out", self.out, tl.plot.ENDINGS)
+        from timelike import plot
+
+        output_path("--out", self.out, plot.ENDINGS)
         fitted = self.loading.load(self.model, "the most likely edges are drawn instead")
         nodes = fitted.nodes(self.nodes, "--nodes")
-        tl.plot.save(fitted.embedding, self.out, fitted.graph, self.kind, nodes=nodes or None)
+        plot.save(fitted.embedding, self.out, fitted.graph, self.kind, nodes=nodes or None)
         if self.json:
             print_json({"model": str(self.model), "kind": self.kind, "out": str(self.out)})
         else:
