@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from timelike import __version__
-from timelike.cli.error_lines import explain
+from timelike.cli.command_options import explain
 from timelike.cli.main import COMMANDS, carry_out, main
 
 

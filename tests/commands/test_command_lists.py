@@ -9,11 +9,11 @@ from paper.groups import GROUPS
 from timelike import plot
 from timelike._util import choices
 from timelike.baselines import MODELS
-from timelike.cli import plot_command, reproduce_command
+from timelike.cli import reproduce_command
 from timelike.cli.command_options import options_of, subcommands
 from timelike.cli.datasets_command import Datasets
 from timelike.cli.main import COMMANDS, main
-from timelike.cli.table_output import FORMS
+from timelike.cli.printing import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
 from timelike.estimator.settings import PRESETS
@@ -49,10 +49,6 @@ def test_choices_are_complete(name, known):
 
 def test_groups_of_the_paper():
     assert list(typing.get_args(reproduce_command.What)) == ["list", "all", *GROUPS]
-
-
-def test_endings_of_pictures():
-    assert plot_command.ENDINGS == plot.ENDINGS
 
 
 ALL = {**COMMANDS, **{f"datasets {name}": action for name, action in subcommands(Datasets).items()}}

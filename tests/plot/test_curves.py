@@ -13,7 +13,7 @@ from timelike import LabelledPairs, plot
 from timelike.embedding.calibration import Calibration
 from timelike.manifolds import CylindricalMinkowski, Minkowski
 from timelike.plot.drawn_nodes import select
-from timelike.plot.frames import frame_at
+from timelike.plot.landscapes import frame_at
 from timelike.plot.views import view_of
 from timelike.training.sweeps import Sweep
 

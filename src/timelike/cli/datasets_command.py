@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import tyro
 
+import timelike as tl
 from timelike._util.checks import output_path
 from timelike.cli.options import Flag, Json
 from timelike.cli.printing import print_json
-from timelike.cli.reading_options import Folder, GraphOptions
+from timelike.cli.reading_options import DataDir, GraphOptions
 
 Name = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="NAME")]
 
@@ -27,14 +28,13 @@ class List:
 
     def run(self) -> None:
         """Print one line per data set."""
-        from timelike.datasets import DATASETS
-
+        known = tl.datasets.DATASETS
         if self.json:
-            print_json({"datasets": [_facts(name) for name in DATASETS]})
+            print_json({"datasets": [_facts(name) for name in known]})
             return
-        width = max(map(len, DATASETS))
+        width = max(map(len, known))
         print(f"{'name':<{width}} {'nodes':>8} {'edges':>8}  description")
-        for name, dataset in DATASETS.items():
+        for name, dataset in known.items():
             counts = (f"{n:,}" if n else "" for n in (dataset.nodes, dataset.edges))
             print(f"{name:<{width}} {next(counts):>8} {next(counts):>8}  {dataset.about}")
             if dataset.parameters:
@@ -79,8 +79,7 @@ class Get:
     name: Name
     """Data set, for example `wordnet:nouns`."""
 
-    data_dir: Folder = None
-    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
+    data_dir: DataDir = None
 
     json: Json = False
 
@@ -112,18 +111,17 @@ class Export:
     non_edges: Flag = False
     """Write the listed non-edges instead; DREAM5 has them."""
 
-    data_dir: Folder = None
-    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
+    data_dir: DataDir = None
 
     json: Json = False
 
     def run(self) -> None:
         """Write the file and print the number of rows."""
-        from timelike.datasets import export, export_non_edges
         from timelike.datasets.edge_files import ENDINGS
 
         output_path("--out", self.out, ENDINGS)
-        written = (export_non_edges if self.non_edges else export)(self.name, self.out, self.data_dir)
+        write = tl.datasets.export_non_edges if self.non_edges else tl.datasets.export
+        written = write(self.name, self.out, self.data_dir)
         if self.json:
             print_json({"name": self.name, "out": str(self.out), **written})
             return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+import timelike as tl
 from timelike._util.atomic_files import replacing
 from timelike._util.checks import output_path
 from timelike.cli.options import File, Flag, optional
@@ -58,31 +59,27 @@ class Explore:
         """Serve the page until interrupted, or write it."""
         if self.out is not None:
             output_path("--out", self.out, (".html",))
-            models = [self._shown(path) for path in self._paths]
+        elif not 0 <= self.port < 2**16:
+            raise ValueError(f"--port is {self.port}; it must be between 0 and {2**16 - 1}")
+        models = [self._shown(path) for path in (self.model, self.other) if path is not None]
+        if self.out is not None:
             from timelike.explore.page import whole_page
 
             with replacing(self.out) as part:
                 part.write_text(whole_page(models), encoding="utf-8")
             print(self.out)
             return
-        if not 0 <= self.port < 2**16:
-            raise ValueError(f"--port is {self.port}; it must be between 0 and {2**16 - 1}")
         try:
             from timelike.explore.server import serve
         except ImportError as error:
             raise ImportError(
                 'the explorer needs starlette and uvicorn: pip install "timelike[explore]"'
             ) from error
-        serve([self._shown(path) for path in self._paths], self.host, self.port, _say, not self.no_browser)
-
-    @property
-    def _paths(self) -> list[Path]:
-        return [path for path in (self.model, self.other) if path is not None]
+        serve(models, self.host, self.port, _say, not self.no_browser)
 
     def _shown(self, path: Path) -> Shown:
         from timelike.explore.colours import read_columns
         from timelike.explore.shown_model import Shown
-        from timelike.graphs.digraph import DiGraph
         from timelike.training.replay import Replay
 
         fitted = self.loading.load(path, "none are shown; --graph names a file of them")
@@ -94,7 +91,7 @@ class Explore:
             raise ValueError(f"{path} has no nodes to explore")
         if self.graph is not None:
             pairs = self.reading.pairs(self.graph, len(embedding.points), embedding.names)
-            known = DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], len(embedding.points), embedding.names)
+            known = tl.DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], len(embedding.points), embedding.names)
         columns = () if self.nodes is None else tuple(read_columns(self.nodes, embedding))
         return Shown(path.absolute().name, embedding, known, columns, Replay.load(path, embedding))
 

@@ -60,9 +60,6 @@ class Export:
             return self.format
         known = {f".{ENDINGS.get(form, form)}": form for form in get_args(ExportFormat)}
         if self.out is None or self.out.suffix.lower() not in known:
-            forms = ", ".join(get_args(ExportFormat))
-            seen = (
-                "--format is missing" if self.out is None else f"--out is {self.out}, whose ending is unknown"
-            )
-            raise ValueError(f"{seen}; --format must be one of {forms}")
+            seen = f"--out is {self.out}, whose ending is unknown" if self.out else "--format is missing"
+            raise ValueError(f"{seen}; --format must be one of {', '.join(known.values())}")
         return known[self.out.suffix.lower()]

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+import timelike as tl
 from timelike._util.choices import Geometry, Preset
-from timelike._version import __version__
-from timelike.cli.checkpoint_folder import beside, keeping
 from timelike.cli.fit_summary import note_few_ends, result, show
 from timelike.cli.options import (
     MINUTES,
@@ -27,16 +26,12 @@ from timelike.cli.options import (
     chosen,
     optional,
 )
-from timelike.cli.own_manifolds import OwnManifold, own_manifold
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
 from timelike.cli.split_files import split_of
 
 if TYPE_CHECKING:
-    from timelike.estimator.settings import Settings
-    from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
-    from timelike.evaluation.splits import Split
-    from timelike.graphs.digraph import DiGraph
     from timelike.io.edge_shards import AnyGraph
 
 
@@ -123,26 +118,30 @@ class Fit:
             return
         start = time.monotonic()
         with keeping(self.out, self.resume):
-            self._train(estimator, self._read(self.checkpoints / "edges" / "shards"))
+            self._train(estimator, self._read(beside(self.out) / "edges" / "shards"))
             estimator.save(self.out)
             if self.snapshots is not None:
                 self._keep_replay(estimator)
-            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            shutil.rmtree(beside(self.out), ignore_errors=True)
         self.print_summary(estimator, start)
 
     def _check(self) -> None:
         """Reject contradictory options before anything is read."""
-        single = {
+        many = self.many.coordinator is not None or self.many.ray is not None
+        start = "--ray" if self.many.ray is not None else "--coordinator"
+        one_process = {
             "--tune": self.tune,
-            "--valid": self.valid is not None,
             "--snapshots": self.snapshots is not None,
-            "--time": self.reading.time is not None,
-            "--nodes": self.reading.nodes is not None,
             "--seeds": self.training.seeds > 1,
             "--members": self.members > 1,
             "--refit yes": self.refit == "yes",
-            "--coordinator": self.many.coordinator is not None,
-            "--ray": self.many.ray is not None,
+        }
+        in_memory = {
+            **one_process,
+            "--valid": self.valid is not None,
+            "--time": self.reading.time is not None,
+            "--nodes": self.reading.nodes is not None,
+            start: many,
         }
         pairs = {
             ("--valid", "--valid-fraction"): self.valid is not None and self.valid_fraction is not None,
@@ -150,7 +149,9 @@ class Fit:
             ("--preset", "--settings"): self.preset is not None and self.settings is not None,
             ("--manifold", "--geometry"): self.manifold is not None and self.geometry != "auto",
             ("--plan", "--tune"): self.plan and self.tune,
-            **{("--stream", name): self.stream and used for name, used in single.items()},
+            ("--plan", start): self.plan and many,
+            **{("--stream", name): self.stream and used for name, used in in_memory.items()},
+            **{(name, start): many and used for name, used in one_process.items()},
         }
         for (first, second), both in pairs.items():
             if both:
@@ -162,25 +163,24 @@ class Fit:
         if self.stream and not Path(self.edges).is_file():
             raise FileNotFoundError(f"{self.edges}: no such file; --stream needs an edge file")
 
-    def estimator(self) -> SpacetimeEmbedding:
+    def estimator(self) -> tl.SpacetimeEmbedding:
         """The estimator that the options describe, not fitted yet."""
-        from timelike.estimator.settings import Settings
-        from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
-
         geometry: Any = self.geometry
         source = self.preset or self.settings
         if self.manifold is not None:
             geometry = own_manifold(self.manifold)(10 if self.training.dim is None else self.training.dim)
         options = self.training.options(
             geometry,
-            settings=None if source is None else Settings.load(source),
+            settings=None if source is None else tl.Settings.load(source),
             members=self.members,
             baselines=self.baselines,
             valid_fraction=self._fraction,
             refit=None if self.refit is None else self.refit == "yes",
             **({} if self.manifold is None else {"dim": None}),
         )
-        return SpacetimeEmbedding(**{f.name: getattr(options, f.name) for f in dataclasses.fields(options)})
+        return tl.SpacetimeEmbedding(
+            **{f.name: getattr(options, f.name) for f in dataclasses.fields(options)}
+        )
 
     @property
     def _fraction(self) -> float:
@@ -188,18 +188,16 @@ class Fit:
 
     def _read(self, shards: Path) -> AnyGraph:
         """The graph, or with --stream its edges in the folder `shards`, which is written once."""
-        from timelike.io.edge_shards import EdgeShards
-
         if not self.stream:
             return self.reading.graph(self.edges)
         if not shards.exists():
             shards.parent.mkdir(exist_ok=True)  # the folder of checkpoints itself is locked
             options = {"seed": self.training.seed, "skip_bad_rows": self.reading.skip_bad_rows}
             options |= self.reading.read_options
-            EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options)
-        return EdgeShards(shards)
+            tl.EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options)
+        return tl.EdgeShards(shards)
 
-    def _print_plan(self, estimator: SpacetimeEmbedding) -> None:
+    def _print_plan(self, estimator: tl.SpacetimeEmbedding) -> None:
         """Print the plan, as JSON in the form that a saved model keeps; files for --stream are temporary."""
         from timelike.embedding.plain_json import to_plain
 
@@ -209,11 +207,9 @@ class Fit:
             plan = estimator.plan(graph, valid=self.read_valid(graph))
         print_json(to_plain(plan.to_dict(), "plan")) if self.json else print(plan)
 
-    def _train(self, estimator: SpacetimeEmbedding, graph: AnyGraph) -> None:
+    def _train(self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph) -> None:
         """Plan and train, with checkpoints beside the model."""
         from timelike.estimator.settings import as_settings
-        from timelike.training.checkpoint import Checkpointing
-        from timelike.training.training_loop import InterruptedTraining
 
         valid = self.read_valid(graph)
         if self.tune:
@@ -222,16 +218,16 @@ class Fit:
         if as_settings(estimator.settings).valid_negatives is None:
             note_few_ends(plan)
         every = self.many.checkpoint_seconds
-        estimator.set_params(checkpoint=Checkpointing(self.checkpoints / "run.safetensors", None, every))
+        estimator.set_params(checkpoint=tl.Checkpointing(beside(self.out) / "run.safetensors", None, every))
         try:
             estimator.carry_out(plan)
-        except InterruptedTraining as stop:
+        except tl.InterruptedTraining as stop:
             raise KeyboardInterrupt(f"{stop} (with --resume)") from None
         except KeyboardInterrupt:
-            hint = "; --resume continues the run" if any(self.checkpoints.iterdir()) else ""
+            hint = "; --resume continues the run" if any(beside(self.out).iterdir()) else ""
             raise KeyboardInterrupt(f"interrupted{hint}") from None
 
-    def print_summary(self, estimator: SpacetimeEmbedding, start: float) -> None:
+    def print_summary(self, estimator: tl.SpacetimeEmbedding, start: float) -> None:
         """Print a summary of the model, with the seconds since `start`."""
         from timelike.estimator.baseline_names import beaten
 
@@ -239,35 +235,27 @@ class Fit:
         graph = plan.graph if estimator.trained_on_ is None else estimator.graph_
         summary = result(self.out, estimator.embedding_, graph, plan.valid)
         if self.json:
-            print_json({**summary, "seconds": round(time.monotonic() - start, 1), "version": __version__})
+            print_json({**summary, "seconds": round(time.monotonic() - start, 1), "version": tl.__version__})
         else:
             show(summary)
         if line := beaten(summary["valid_ap"], summary["baselines"], "the validation pairs"):
             note(line)
 
-    @property
-    def checkpoints(self) -> Path:
-        """The folder for checkpoints, beside the model."""
-        return beside(self.out)
-
-    def read_valid(self, graph: Any) -> DiGraph | Split | None:
+    def read_valid(self, graph: Any) -> tl.DiGraph | tl.Split | None:
         """The validation edges of --valid, if any; those of a split come with its negatives."""
-        file = self.valid
-        if file is None:
+        if self.valid is None:
             return None
         from timelike.estimator.inputs import said_of_validation
-        from timelike.evaluation.splits import Split
-        from timelike.graphs.digraph import DiGraph
 
-        edges = self.reading.pairs(file, graph.num_nodes, graph.names)
+        edges = self.reading.pairs(self.valid, graph.num_nodes, graph.names)
         for line in said_of_validation(graph, edges):
-            note(f"{file}: {line}")
-        if (split := split_of(file)) is not None:
+            note(f"{self.valid}: {line}")
+        if (split := split_of(self.valid)) is not None:
             drawn = self.reading.pairs(split.negatives_file, graph.num_nodes, graph.names)
-            return Split(graph, edges, drawn, edges[:0], edges[:0], split.kind)
-        return DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
+            return tl.Split(graph, edges, drawn, edges[:0], edges[:0], split.kind)
+        return tl.DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
 
-    def _keep_replay(self, estimator: SpacetimeEmbedding) -> None:
+    def _keep_replay(self, estimator: tl.SpacetimeEmbedding) -> None:
         from timelike.training.replay import record
 
         assert self.snapshots is not None
@@ -277,17 +265,15 @@ class Fit:
         if not replay.ends_at(estimator.embedding_):
             note("--snapshots trained again, and rounding made the replay end slightly differently")
 
-    def _tuned(self, graph: Any, valid: DiGraph | Split | None, start: Any) -> Settings:
+    def _tuned(self, graph: Any, valid: tl.DiGraph | tl.Split | None, start: Any) -> tl.Settings:
         """The settings that a search finds; its journal is beside the checkpoint."""
-        from timelike.estimator.tuning import tune
-
         searched = ("likelihood", "epochs", "batch_size", "learning_rate", "negatives")
         fixed = [name for name in searched if getattr(self.training, name) is not None]
         fixed += ["geometry"] * (self.geometry != "auto") + ["manifold"] * (self.manifold is not None)
         if fixed:
             option = fixed[0].replace("_", "-")
             raise ValueError(f"--tune chooses --{option}; remove it, or set it in a file for --settings")
-        return tune(
+        return tl.tune(
             graph,
             start,
             dim=self.training.dim,
@@ -295,5 +281,5 @@ class Fit:
             seed=self.training.seed,
             valid=valid,
             valid_fraction=self._fraction,
-            journal=self.checkpoints / "search.json",
+            journal=beside(self.out) / "search.json",
         ).settings

@@ -7,17 +7,16 @@ import dataclasses
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from timelike._version import __version__
-from timelike.cli.checkpoint_folder import keeping
+import timelike as tl
 from timelike.cli.fit_summary import first_question
 from timelike.cli.printing import print_json
+from timelike.cli.saved_models import beside, keeping
 from timelike.distributed.processes import Place, join, losing, quiet_output, watch
 
 if TYPE_CHECKING:
     from timelike.cli.fit_command import Fit
-    from timelike.embedding.embedding import Embedding
 
 
 def fit_on_ray(command: Fit) -> None:
@@ -25,39 +24,17 @@ def fit_on_ray(command: Fit) -> None:
     from timelike.distributed.processes import on_ray
 
     assert command.many.ray is not None
-    here = dataclasses.replace(command, edges=_absolute(command.edges), out=command.out.absolute())
+    edges = str(Path(command.edges).absolute()) if Path(command.edges).exists() else command.edges
+    here = dataclasses.replace(command, edges=edges, out=command.out.absolute())
 
     def with_place(place: Place, again: bool) -> tuple[Fit, Place]:
         return dataclasses.replace(here, resume=command.resume or again), place
 
-    check(command)
     on_ray(command.many.ray, watch_fit, with_place)
-
-
-def _absolute(edges: str) -> str:
-    """The absolute path of a file; the name of a data set stays."""
-    return str(Path(edges).absolute()) if Path(edges).exists() else edges
-
-
-def check(command: Fit) -> None:
-    """Reject options that need a single process."""
-    single = {
-        "--tune": command.tune,
-        "--snapshots": command.snapshots,
-        "--plan": command.plan,
-        "--refit yes": command.refit == "yes",
-    }
-    for option, used in single.items():
-        if used:
-            raise ValueError(f"{option} cannot be combined with --coordinator or --ray: it needs one process")
-    for name, count in (("seeds", command.training.seeds), ("members", command.members)):
-        if count != 1:
-            raise ValueError(f"{name} is {count}; it must be 1 with --coordinator or --ray")
 
 
 def watch_fit(command: Fit, place: Place) -> None:
     """Do this process's part of a fit; if another process is lost, tell the user what to do."""
-    check(command)
     watch(place, _carry_out, command, place, restart="restart all processes with --resume")
 
 
@@ -73,43 +50,37 @@ def _fit(command: Fit, place: Place) -> None:
     with quiet_output(), losing():
         join(place)
         from timelike.distributed.fit_processes import NotHere, fit, fit_own, is_first
-        from timelike.training.training_loop import InterruptedTraining
+        from timelike.distributed.node_dealing import is_numbered
 
         with keeping(command.out, command.resume) if is_first() else contextlib.nullcontext():
-            checkpoint: tuple[Path, float] = (command.checkpoints / "run", command.many.checkpoint_seconds)
+            checkpoint: tuple[Path, float] = (beside(command.out) / "run", command.many.checkpoint_seconds)
             estimator = command.estimator()
             columns = command.reading.layout.get("columns")
             try:
-                if _by_parts(command, columns):
+                # Each process can read only its own edges from a file of node numbers, without validation.
+                if command.valid_fraction == 0 and is_numbered(Path(command.edges), columns):
                     fit_own(estimator, Path(command.edges), columns, *checkpoint)
                 else:
                     graph = command.reading.graph(command.edges)
                     fit(estimator, graph, command.read_valid(graph), *checkpoint)
             except NotHere:
                 return
-            except InterruptedTraining as stop:
+            except tl.InterruptedTraining as stop:
                 raise KeyboardInterrupt(f"{stop} (with --resume)") from None
             estimator.save(command.out)
-            shutil.rmtree(command.checkpoints, ignore_errors=True)
+            shutil.rmtree(beside(command.out), ignore_errors=True)
     if estimator.trained_on_ is not None:
         command.print_summary(estimator, start)
     else:
         _print_summary(command, estimator.embedding_, start)
 
 
-def _by_parts(command: Fit, columns: Any) -> bool:
-    """Whether each process reads only its own edges: a file of node numbers allows it, without validation."""
-    from timelike.distributed.node_dealing import is_numbered
-
-    return command.valid_fraction == 0 and is_numbered(Path(command.edges), columns)
-
-
-def _print_summary(command: Fit, embedding: Embedding, start: float) -> None:
+def _print_summary(command: Fit, embedding: tl.Embedding, start: float) -> None:
     """Print a summary of a model whose whole graph no process has seen."""
     info, seconds = embedding.info, round(time.monotonic() - start, 1)
     facts = {name: info[name] for name in ("geometry", "graph", "best_epoch", "selected_by", "processes")}
     if command.json:
-        print_json({"model": str(command.out), **facts, "seconds": seconds, "version": __version__})
+        print_json({"model": str(command.out), **facts, "seconds": seconds, "version": tl.__version__})
         return
     print(f"{command.out}: {facts['graph']}, on {facts['processes']} processes in {seconds} s")
     print(f"epoch          {facts['best_epoch']} ({facts['selected_by']})")

@@ -10,17 +10,16 @@ import signal
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import tyro
 
 from timelike._util.hardware import remember_compilations
 from timelike._util.interrupts import INTERRUPTED
 from timelike._version import __version__
-from timelike.cli.completion import SHELLS, completion
+from timelike.cli.command_options import SHELLS, completion, explain, in_options
 from timelike.cli.datasets_command import Datasets
 from timelike.cli.demo_command import Demo
-from timelike.cli.error_lines import explain, in_options
 from timelike.cli.evaluate_command import Evaluate
 from timelike.cli.explore_command import Explore
 from timelike.cli.export_command import Export
@@ -33,16 +32,8 @@ from timelike.cli.split_command import Split
 from timelike.cli.sweep_command import Sweep
 from timelike.cli.tune_command import Tune
 
-
-class Command(Protocol):
-    """A subcommand: a dataclass of options that can be run."""
-
-    def run(self) -> None:
-        """Carry out the command and print the result to stdout."""
-
-
 #: The one list of subcommands, grouped by purpose: name → class.
-GROUPS: dict[str, dict[str, type[Command]]] = {
+GROUPS: dict[str, dict[str, type[Any]]] = {
     "Train, predict, evaluate": {"demo": Demo, "fit": Fit, "predict": Predict, "evaluate": Evaluate},
     "View and export models": {"plot": Plot, "explore": Explore, "export": Export},
     "Data": {"datasets": Datasets, "split": Split},
@@ -63,19 +54,11 @@ version. `timelike --print-completion bash|zsh|fish` prints a script for complet
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    try:
-        command = _requested(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _closed()
-    except KeyboardInterrupt:
-        _interrupted("")
-    if command is not None:
-        carry_out(command, command.run)
+    carry_out(None, lambda: _obey(sys.argv[1:] if arguments is None else list(arguments)))
 
 
-def _requested(arguments: list[str]) -> Command | None:
-    """The command that the arguments name; None if they ask for a text, which is printed."""
+def _obey(arguments: list[str]) -> None:
+    """Run the command that the arguments name, or print the text that they ask for."""
     if arguments == ["--version"]:
         print(f"timelike {__version__}")
     elif arguments in (["--help"], ["-h"]):
@@ -85,8 +68,8 @@ def _requested(arguments: list[str]) -> Command | None:
             _fail(f"--print-completion is {' '.join(arguments[1:])!r}; it must be one of {', '.join(SHELLS)}")
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
     else:
-        return _parse(arguments)
-    return None
+        command = _parse(arguments)
+        carry_out(command, command.run)
 
 
 def _overview() -> str:
@@ -110,7 +93,7 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
     except BrokenPipeError:
         _closed()
     except KeyboardInterrupt as stop:
-        _interrupted(str(stop))
+        _fail(str(stop) or "interrupted", INTERRUPTED)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:
@@ -123,7 +106,7 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
         )
 
 
-def _parse(arguments: Sequence[str]) -> Command:
+def _parse(arguments: Sequence[str]) -> Any:
     """The command that the arguments spell; one line replaces the boxes that tyro prints."""
     rejection = io.StringIO()
     try:
@@ -151,11 +134,6 @@ def _closed() -> NoReturn:
     raise SystemExit(128 + signal.SIGPIPE) from None
 
 
-def _interrupted(message: str) -> NoReturn:
-    print(f"timelike: {message or 'interrupted'}", file=sys.stderr)
-    raise SystemExit(INTERRUPTED) from None
-
-
-def _fail(message: str) -> NoReturn:
+def _fail(message: str, code: int = 2) -> NoReturn:
     print(f"timelike: {' '.join(message.split())}", file=sys.stderr)
-    raise SystemExit(2)
+    raise SystemExit(code) from None

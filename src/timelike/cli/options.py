@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
+import timelike as tl
 from timelike._util.choices import LikelihoodName, Storage
 
 if TYPE_CHECKING:
@@ -70,22 +71,17 @@ class TrainingOptions:
         """The checked options of a fit."""
         from timelike.estimator.settings import FitOptions
 
-        named = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        named["negatives"] = _negatives(self.negatives)
-        options = FitOptions(geometry, **{**named, **others})
+        named = {**vars(self), "negatives": _negatives(self.negatives), **others}
+        options = FitOptions(geometry, **named)
         options.check()
         return options
 
 
 def _negatives(text: str | None) -> Any:
     """A number, or the `Negatives` that a text such as same_source=2,reversed=1 describes."""
-    from timelike.engine.negatives import Negatives
-
-    if text is None:
-        return None
-    if text.lstrip("-").isdecimal():
-        return int(text)
-    kinds = [field.name for field in dataclasses.fields(Negatives)[:-1] if field.name != "listed"]
+    if text is None or text.lstrip("-").isdecimal():
+        return None if text is None else int(text)
+    kinds = [field.name for field in dataclasses.fields(tl.Negatives)[:-1] if field.name != "listed"]
     counts: dict[str, Any] = {}
     for part in text.split(","):
         kind, _, count = (word.strip() for word in part.partition("="))
@@ -99,7 +95,7 @@ def _negatives(text: str | None) -> Any:
     if not any(counts.values()):
         raise ValueError(f"negatives is {text!r}; without negatives, every pair becomes a likely edge")
     try:
-        return Negatives(**counts)
+        return tl.Negatives(**counts)
     except ValueError as error:
         raise ValueError(f"negatives is {text!r}; {str(error).removeprefix('Negatives: ')}") from None
 

@@ -76,17 +76,13 @@ class Plan:
                 raise ValueError(f"{name} is {value:g}; it must be a whole number between 1 and {LARGEST:g}")
         manifold = MANIFOLDS[self.geometry](self.dim)
         check_storage(self.tables, manifold)
+        own = ("optimizer", "negatives", "batch_size", "epochs", "validated", "tables")
         work = Workload(
-            nodes=int(self.nodes),
-            edges=int(self.edges),
-            ambient=manifold.ambient_dim,
-            optimizer=self.optimizer,
-            negatives=self.negatives,
-            batch_size=self.batch_size,
-            epochs=self.epochs,
-            validated=self.validated,
-            tables=self.tables,
+            int(self.nodes),
+            int(self.edges),
+            manifold.ambient_dim,
             flat=is_flat(manifold),
+            **{name: getattr(self, name) for name in own},
         )
         estimate = estimate_cost(
             work, self.processes, device=self.device, memory=self.memory, network=self.network
@@ -107,21 +103,18 @@ def _print(estimate: dict[str, Any]) -> None:
         "speed": "{examples_per_second:.3g} examples/s, measured on {device}",
         "steps": "{steps:,}",
         "network": f"{estimate['bytes_sent_per_step'] / 1e6:.3g} MB sent per step by each process",
-        "time": f"{at_least}{_time(estimate['seconds'])}{_parts(estimate)}",
+        "time": f"{at_least}{_time(estimate['seconds'])}",
         "not possible": "more than 2³¹ − 1 " + " and ".join(estimate["beyond_limits"]),
     }
     if estimate["processes"] == 1:
         del rows["network"]
+    else:
+        parts = [_time(estimate[f"{part}_seconds"]) for part in ("compute", "network")]
+        rows["time"] += f": {parts[0]} computing, {parts[1]} sending"
     if not estimate["beyond_limits"]:
         del rows["not possible"]
     for name, text in rows.items():
         print(f"{name:<15}{text.format(**estimate)}")
-
-
-def _parts(estimate: dict[str, Any]) -> str:
-    if estimate["processes"] == 1:
-        return ""
-    return f": {_time(estimate['compute_seconds'])} computing, {_time(estimate['network_seconds'])} sending"
 
 
 def _time(seconds: float) -> str:

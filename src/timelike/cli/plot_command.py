@@ -14,8 +14,6 @@ from timelike.cli.options import Json, optional
 from timelike.cli.printing import print_json
 from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder
 
-ENDINGS = (".png", ".svg", ".pdf", ".html")
-
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
@@ -43,7 +41,7 @@ class Plot:
         """Draw the picture and print its path."""
         from timelike import plot
 
-        output_path("--out", self.out, ENDINGS)
+        output_path("--out", self.out, plot.ENDINGS)
         fitted = self.loading.load(self.model, "the most likely edges are drawn instead")
         nodes = fitted.nodes(self.nodes, "--nodes")
         plot.save(fitted.embedding, self.out, fitted.graph, self.kind, nodes=nodes or None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -14,16 +14,13 @@ import tyro
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
 from timelike.cli.options import File, Flag, chosen, optional
-from timelike.cli.printing import note
+from timelike.cli.printing import Take, note, writing
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
-from timelike.cli.table_output import Take, writing
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
-
-    from timelike.embedding.embedding import Embedding
 
 Node = Annotated[str | None, optional("NODE")]
 
@@ -91,7 +88,8 @@ class Predict:
         fitted = self.loading.load(self.model, without)
         with writing(self.out, form) as take:
             if self.similar is not None:
-                take(_nearest(fitted, fitted.node(self.similar, "--similar"), self.top or TOP))
+                rows = fitted.embedding.most_similar(fitted.node(self.similar, "--similar"), self.top or TOP)
+                take(_table(rows, ("node", "distance"), _names(fitted).dtype))
                 return
             self._predict(fitted, take)
             note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
@@ -137,31 +135,30 @@ class Predict:
         return form
 
     def _predict(self, fitted: Fitted, take: Take) -> None:
-        embedding, known, kind = fitted.embedding, fitted.known, _names(fitted).dtype
+        embedding, known, names = fitted.embedding, fitted.known, _names(fitted)
         top = TOP if self.top is None else self.top
+        columns = ["source", "target", "probability", *["spread"] * (embedding.members > 1)]
         if self.pairs is not None:
-            self._score(self.pairs, fitted, take)
+            self._score(self.pairs, fitted, take, names, columns)
         elif self.each is not None:
-            self._predict_each(self.each, fitted, take, kind)
-        elif self.source is not None:
-            source = fitted.node(self.source, "--source")
-            if source in map(embedding.name, embedding.strangers(known)):
-                note(f"{self.source} has no known targets, and training did not learn any for such nodes")
-            take(_table(fitted, kind, embedding.top_targets(source, top, exclude=known)))
-        elif self.target is not None:
-            target = fitted.node(self.target, "--target")
-            if target in map(embedding.name, embedding.strangers(known, incoming=True)):
-                note(f"{self.target} has no known sources, and training did not learn any for such nodes")
-            take(_table(fitted, kind, embedding.top_sources(target, top, exclude=known)))
-        else:
+            self._predict_each(self.each, fitted, lambda rows: take(_table(rows, columns, names.dtype)))
+        elif self.all:
             ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
             edges = embedding.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
-            take(_table(fitted, kind, edges))
+            take(_table(edges, columns, names.dtype))
+        else:
+            incoming = self.source is None
+            text, others = (self.target, "sources") if incoming else (self.source, "targets")
+            node = fitted.node(str(text), "--target" if incoming else "--source")
+            if node in map(embedding.name, embedding.strangers(known, incoming)):
+                note(f"{text} has no known {others}, and training did not learn any for such nodes")
+            rank = embedding.top_sources if incoming else embedding.top_targets
+            take(_table(rank(node, top, exclude=known), columns, names.dtype))
 
-    def _predict_each(self, count: int, fitted: Fitted, take: Take, kind: Any) -> None:
+    def _predict_each(self, count: int, fitted: Fitted, take: Callable[[list[Any]], None]) -> None:
         """Write the most likely edges of every source, in pieces."""
         import numpy as np
         from tqdm import tqdm
@@ -169,34 +166,33 @@ class Predict:
         from timelike._util.progress import SHOWN
 
         embedding, known = fitted.embedding, fitted.known
-        listed = _nodes_in(fitted, self.sources)
-        numbers = np.delete(np.arange(len(embedding.points)), embedding.strangers(known))
-        sources: Iterable[Hashable] = map(embedding.name, map(int, numbers)) if listed is None else listed
-        total = len(numbers if listed is None else listed)
+        sources = _nodes_in(fitted, self.sources)
+        if sources is None:
+            numbers = np.delete(np.arange(len(embedding.points)), embedding.strangers(known))
+            sources = [embedding.name(int(number)) for number in numbers]
         rows: list[Any] = []
-        for source in tqdm(sources, "sources", total, unit="node", **SHOWN):
+        for source in tqdm(sources, "sources", unit="node", **SHOWN):
             rows += embedding.top_targets(source, count, exclude=known)
             if len(rows) >= ROWS:
-                take(_table(fitted, kind, rows))
+                take(rows)
                 rows = []
-        take(_table(fitted, kind, rows))
+        take(rows)
 
-    def _score(self, file: str, fitted: Fitted, take: Take) -> None:
+    def _score(self, file: str, fitted: Fitted, take: Take, names: pl.Series, columns: list[str]) -> None:
         """Score the pairs of a file and write them in its order, or the best of them."""
         import numpy as np
         import polars as pl
 
         from timelike.evaluation.pair_evaluation import score_pairs
 
-        embedding, names, best = fitted.embedding, _names(fitted), None
+        embedding, best = fitted.embedding, None
 
         def score(pairs: np.ndarray) -> None:
             nonlocal best
             scores = [np.exp(score_pairs(embedding, *pairs.T))]
             scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
-            ends = {"source": names.gather(pairs[:, 0]), "target": names.gather(pairs[:, 1])}
-            numbers = dict(zip(_numbers(embedding), map(_rounded, scores), strict=True))
-            frame = pl.DataFrame({**ends, **numbers})
+            values = [*(names.gather(end) for end in pairs.T), *(x.astype(np.float32) for x in scores)]
+            frame = pl.DataFrame(dict(zip(columns, values, strict=True)))
             if self.top is None:
                 take(frame)
                 return
@@ -208,31 +204,23 @@ class Predict:
             take(best)
 
 
-def _table(fitted: Fitted, kind: Any, rows: Sequence[Any]) -> pl.DataFrame:
-    """A table of predictions with node names; `kind` is the column type of the names."""
+def _table(rows: Sequence[Any], columns: Sequence[str], kind: Any) -> pl.DataFrame:
+    """Rows as a table, numbers in the precision of the computation.
+
+    `kind` is the type of the columns of nodes: text if their names have several types.
+    """
     import polars as pl
 
-    ends = {name: _column([row[i] for row in rows], kind) for i, name in enumerate(("source", "target"))}
-    numbers = enumerate(_numbers(fitted.embedding), 2)
-    scores = {name: _rounded([row[i] for row in rows]) for i, name in numbers}
-    return pl.DataFrame({**ends, **scores})
-
-
-def _nearest(fitted: Fitted, node: Hashable, count: int) -> pl.DataFrame:
-    """The nodes nearest to this one, with their distances."""
-    import polars as pl
-
-    rows = fitted.embedding.most_similar(node, count)
-    names = _column([row.node for row in rows], _names(fitted).dtype)
-    return pl.DataFrame({"node": names, "distance": _rounded([row.distance for row in rows])})
-
-
-def _column(names: Sequence[Hashable], kind: Any) -> pl.Series:
-    """Node names as a column of type `kind`: text if the names have several types."""
-    import polars as pl
-
-    texts = [x if isinstance(x, str) else repr(x) for x in names] if kind == pl.String else names
-    return pl.Series(texts, dtype=kind)
+    table = {}
+    for i, column in enumerate(columns):
+        values = [row[i] for row in rows]
+        if column not in ("source", "target", "node"):
+            table[column] = pl.Series(values, dtype=pl.Float64).cast(pl.Float32)
+        elif kind == pl.String:
+            table[column] = pl.Series([x if isinstance(x, str) else repr(x) for x in values], dtype=kind)
+        else:
+            table[column] = pl.Series(values, dtype=kind)
+    return pl.DataFrame(table)
 
 
 def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
@@ -249,15 +237,3 @@ def _names(fitted: Fitted) -> pl.Series:
 
     columns = name_columns(fitted.embedding.names)
     return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))
-
-
-def _numbers(embedding: Embedding) -> list[str]:
-    """The columns of a table of predictions after source and target."""
-    return ["probability"] if embedding.members == 1 else ["probability", "spread"]
-
-
-def _rounded(numbers: Any) -> pl.Series:
-    """Numbers in the precision of the computation."""
-    import polars as pl
-
-    return pl.Series(numbers, dtype=pl.Float64).cast(pl.Float32)

@@ -29,7 +29,10 @@ Edges = Annotated[
         help="Edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or data set: dream5:ecoli.",
     ),
 ]
-Folder = Annotated[Path | None, optional("FOLDER")]
+DataDir = Annotated[
+    Path | None,
+    optional("FOLDER", help="Folder with the files of data sets; default: $TIMELIKE_DATA, then the cache."),
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +51,7 @@ class PairOptions:
     skip_bad_rows: Flag = False
     """Skip and count rows that cannot be read, instead of stopping at the first one."""
 
-    data_dir: Folder = None
-    """Folder with the files of data sets; default: the environment variable TIMELIKE_DATA, then the cache."""
+    data_dir: DataDir = None
 
     @property
     def layout(self) -> dict[str, Any]:

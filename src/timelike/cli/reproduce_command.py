@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from timelike.cli.options import optional
+from timelike.cli.options import Count, Flag, Json, optional
 
 #: The names as text, so that the command line is read without the package; a test compares both lists.
 What = Literal[
@@ -39,26 +39,25 @@ class Reproduce:
     dims: Annotated[tuple[int, ...], optional("INT …")] = ()
     """Dimensions (default: those of the paper)."""
 
-    seeds: Annotated[int | None, optional("INT")] = None
+    seeds: Count = None
     """Number of seeds (default: that of the paper)."""
 
-    quick: bool = False
+    quick: Flag = False
     """Use few seeds, dimensions 3 and 10, and fewer settings."""
 
     only: Annotated[tuple[str, ...], optional("TEXT …")] = ()
     """Select the tasks whose names contain all of these texts, such as ecoli d10."""
 
-    resume: bool = False
+    resume: Flag = False
     """Continue an interrupted run."""
 
-    jobs: Annotated[int | None, optional("INT")] = None
+    jobs: Count = None
     """Number of processes (default: one for each processor core)."""
 
     data_dir: Annotated[str | None, optional("FOLDER")] = None
     """The folder with the data files; searched before $TIMELIKE_DATA and the cache."""
 
-    json: bool = False
-    """Print the result as JSON."""
+    json: Json = False
 
     def run(self) -> None:
         """Pass the options on to `paper.__main__.run`."""

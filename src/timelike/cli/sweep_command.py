@@ -6,7 +6,6 @@ import dataclasses
 import math
 import re
 import shutil
-import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+import timelike as tl
 from timelike._util.choices import Geometry
-from timelike.cli.checkpoint_folder import beside, keeping
 from timelike.cli.options import Flag, Json, TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.saved_models import beside, keeping
 
 if TYPE_CHECKING:
-    from timelike.estimator.fit_plan import FitPlan
     from timelike.training.sweeps import Sweep as Found
 
 
@@ -62,7 +61,6 @@ class Sweep:
         """Train, print the table, and save the best model."""
         from timelike.embedding import model_folder
         from timelike.embedding.trained_on import TrainedOn
-        from timelike.estimator.fit_plan import resolve
 
         grid = _grid(self.grid)
         options = self.training.options(self.geometry or "auto", valid_fraction=self.valid_fraction)
@@ -72,7 +70,7 @@ class Sweep:
             )
         if self.out is not None:
             model_folder.check_free(self.out, "--out")
-        plan = resolve(self.reading.graph(self.edges), options)
+        plan = tl.resolve(self.reading.graph(self.edges), options)
         candidate = plan.candidates[0]
         with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
             try:
@@ -93,16 +91,16 @@ class Sweep:
             out = None if self.out is None else str(self.out)
             print_json({"geometry": candidate.geometry, "best": first, "runs": rows, "model": out})
             return
-        _print(rows)
+        print(*rows[0], sep="\t")
+        for row in rows:
+            print(*(f"{x:.6g}" if isinstance(x, float) else x for x in row.values()), sep="\t")
         settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
         note(f"best in {candidate.geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
 
-    def _train(self, plan: FitPlan, grid: dict[str, list[float]]) -> Found:
+    def _train(self, plan: tl.FitPlan, grid: dict[str, list[float]]) -> Found:
         """Train all runs: kept in a checkpoint beside --out, or shared with other workers by --storage."""
         from timelike.training.shared_sweep import share
         from timelike.training.sweeps import Sweep as Found
-        from timelike.training.sweeps import sweep
-        from timelike.training.training_loop import InterruptedTraining
 
         graph: Any = plan.graph
         work = (graph, plan.candidates[0].model, plan.candidates[0].config, grid, self.training.seeds)
@@ -113,8 +111,8 @@ class Sweep:
             return Found(rows, train_again(max(rows, key=_merit)))
         file = None if self.out is None else beside(self.out) / "runs.safetensors"
         try:
-            return sweep(*work, valid=plan.valid, checkpoint=file)
-        except InterruptedTraining as stop:
+            return tl.sweep(*work, valid=plan.valid, checkpoint=file)
+        except tl.InterruptedTraining as stop:
             hint = " (with --resume)" if file else "; with --out, --resume could have continued it"
             raise KeyboardInterrupt(f"{stop}{hint}") from None
 
@@ -137,10 +135,3 @@ def _merit(row: Mapping[str, Any]) -> float:
     from timelike.training.sweeps import merit
 
     return merit("last" if math.isnan(row["valid_ap"]) else "valid", row)
-
-
-def _print(rows: list[dict[str, Any]]) -> None:
-    sys.stdout.write("\t".join(rows[0]) + "\n")
-    for row in rows:
-        values = (f"{value:.6g}" if isinstance(value, float) else str(value) for value in row.values())
-        sys.stdout.write("\t".join(values) + "\n")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+import timelike as tl
 from timelike._util.checks import output_path
 from timelike._util.choices import NegativeKind, Preset
-from timelike._version import __version__
 from timelike.cli.options import MINUTES, Count, File, Flag, Json, Number, chosen, optional
 from timelike.cli.printing import note, print_json, print_table, typed
 from timelike.cli.reading_options import Edges, TimedOptions
@@ -71,8 +71,6 @@ class Tune:
 
     def run(self) -> None:
         """Search, print the leaderboard and save the best settings."""
-        from timelike.estimator.tuning import tune
-
         if self.preset is not None and self.settings is not None:
             raise ValueError("--preset cannot be combined with --settings")
         if self.budget is not None and self.trials is not None:
@@ -85,7 +83,7 @@ class Tune:
             )
             journal.unlink()
         try:
-            tuned = tune(
+            tuned = tl.tune(
                 self.reading.graph(self.edges),
                 self.preset or self.settings,
                 dim=self.dim,
@@ -102,18 +100,10 @@ class Tune:
         tuned.settings.save(self.out)
         journal.unlink(missing_ok=True)
         if self.json:
-            print_json(self._result(tuned))
+            facts = {"settings": str(self.out), "leaderboard": tuned.leaderboard, "trials": tuned.trials}
+            print_json({**facts, "seconds": round(tuned.seconds, 1), "version": tl.__version__})
         else:
             self._print(tuned)
-
-    def _result(self, tuned: Tuned) -> dict[str, Any]:
-        return {
-            "settings": str(self.out),
-            "leaderboard": tuned.leaderboard,
-            "trials": tuned.trials,
-            "seconds": round(tuned.seconds, 1),
-            "version": __version__,
-        }
 
     def _print(self, tuned: Tuned) -> None:
         rows: list[list[Any]] = [["", "validation AP", "±", "geometry", "likelihood", "negatives"]]

@@ -6,7 +6,6 @@ represented by its first member.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,14 +22,14 @@ from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_lookup import find_nodes, unknown
 from timelike.graphs.node_names import as_names, nearest
 from timelike.manifolds import pairwise
-from timelike.plot.drawn_nodes import LIKELY, score_edges
+from timelike.plot.drawn_nodes import score_edges
 
 #: Most rows of a list, names in one reply, search results, and characters in a name.
 MOST_ROWS, MOST_NAMES, MOST_FOUND, MOST_TEXT = 100, 500, 50, 500
 #: Most names with a common prefix that a search sorts by length.
 MOST_PREFIXED = 500
-#: Edges of a node are padded to one of these sizes, so that two compiled functions serve all nodes.
-PADDED_SIZES = (32, 6 * MOST_ROWS)
+#: The edges of a node are padded to this number, so that one compiled function serves all nodes.
+PADDED = 3 * MOST_ROWS
 #: In larger graphs, ranking all pairs takes too long to wait for.
 MOST_FOR_ALL_PAIRS = 10_000
 
@@ -102,69 +101,48 @@ class Answers:
         lengths = np.array([len(text) + 1 for text in texts])
         return "\n".join(["", *texts, ""]), np.concatenate([[1], 1 + np.cumsum(lengths)])
 
-    def names_of(self, numbers: Sequence[int]) -> list[str]:
-        """The names of nodes."""
-        return [self.name(i) for i in numbers[:MOST_NAMES]]
-
     # One node
 
     def node(self, number: int, most: int = 20) -> dict[str, Any]:
         """A node's position, its known edges, and its likeliest edges with and without the known ones."""
-        sides = []
-        for incoming, scores in enumerate(self._scores(number, number)):
-            known = self._known_of(number, bool(incoming))
-            without = np.append(self.strangers[not incoming], number)
-            best = exact_ranking.best_of(scores, most + len(known), without)
-            lists = {
-                "all": best[:most],
-                "new": best[~np.isin(best, known)][:most],
-                "known": known[np.argsort(-scores[known], kind="stable")][:MOST_ROWS],
-            }
-            sides.append((lists, scores, set(known.tolist())))
-        turns = self._turns(number, [(lists, scores) for lists, scores, _ in sides])
-        targets, sources = (self._lists(*side, turned) for side, turned in zip(sides, turns, strict=True))
+        out, into = self._scores(number, number)
         point = self.embedding.points[number]
         return {
             **self._node(number),
             "time": float(self.picture.positions[number, 0]),
             "coordinates": [[n, float(x)] for n, x in zip(self._coordinates, point, strict=True)],
-            "targets": targets,
-            "sources": sources,
+            "targets": self._side(number, out, False, most),
+            "sources": self._side(number, into, True, most),
         }
 
-    def _lists(
-        self, lists: dict[str, np.ndarray], scores: np.ndarray, known: set[int], turns: dict[int, int]
-    ) -> dict[str, Any]:
-        """The rows that the page shows of each list, and the number of known edges."""
-        rows = {}
-        for kind, ids in lists.items():
-            prob = np.exp(self.embedding.calibrate(scores[ids])).tolist()
-            rows[kind] = [
-                {**self._node(i), "p": p, "known": i in known, "turns": turns.get(i, 0)}
-                for i, p in zip(ids.tolist(), prob, strict=True)
-            ]
-        return {**rows, "total": len(known)}
+    def _side(self, number: int, scores: np.ndarray, incoming: bool, most: int) -> dict[str, Any]:
+        """Lists of edges out of a node, or into it, and the number of known ones."""
+        known = self._known_of(number, incoming)
+        without = np.append(self.strangers[not incoming], number)
+        best = exact_ranking.best_of(scores, most + len(known), without)
+        lists = {
+            "all": best[:most],
+            "new": best[~np.isin(best, known)][:most],
+            "known": known[np.argsort(-scores[known], kind="stable")][:MOST_ROWS],
+        }
+        ids = np.unique(np.concatenate(list(lists.values())))
+        prob = np.exp(self.embedding.calibrate(scores[ids]))
+        columns = (ids, prob, np.isin(ids, known), self._turns(number, ids, incoming))
+        rows = {
+            i: {**self._node(i), "p": p, "known": k, "turns": turns}
+            for i, p, k, turns in zip(*(column.tolist() for column in columns), strict=True)
+        }
+        shown = {kind: [rows[i] for i in ids.tolist()] for kind, ids in lists.items()}
+        return {**shown, "total": len(known)}
 
-    def _turns(self, number: int, sides: Sequence[tuple[dict[str, Any], np.ndarray]]) -> list[dict[int, int]]:
-        """For edges on a time circle: the image of the target that contributes most, by the other node.
-
-        Unlikely edges are omitted and drawn to the nearest image, as in `plot.drawn_nodes.score_edges`.
-        """
+    def _turns(self, number: int, others: np.ndarray, incoming: bool) -> np.ndarray:
+        """For edges on a time circle: the image of the target that counts most, as in `score_edges`."""
         if self.picture.view.period is None:
-            return [{}, {}]
-        ends = []
-        for lists, scores in sides:
-            drawn = np.unique(np.concatenate(list(lists.values())))
-            ends.append(drawn[scores[drawn] >= np.log(LIKELY)])
-        out, into = ends
-        s = np.concatenate([np.full(len(out), number), into])
-        t = np.concatenate([out, np.full(len(into), number)])
-        size = next(size for size in PADDED_SIZES if len(s) <= size)
-        turns = np.asarray(score_edges(self._model, *self._rows(s, t, size))[1]).tolist() if len(s) else []
-        return [
-            dict(zip(out.tolist(), turns, strict=False)),
-            dict(zip(into.tolist(), turns[len(out) :], strict=False)),
-        ]
+            return np.zeros(len(others), int)
+        points = self.embedding.points
+        own, other = points[[number] * PADDED], points[np.pad(others, (0, PADDED - len(others)))]
+        ends = (other, own) if incoming else (own, other)
+        return np.asarray(score_edges(self._model, *ends)[1])[: len(others)]
 
     # One pair
 
@@ -244,9 +222,6 @@ class Answers:
         self.node(0)
         self.pair(0, min(1, self.picture.count - 1))
         self.search("a")
-        if self.picture.view.period is not None:
-            none = np.zeros(0, int)
-            score_edges(self._model, *self._rows(none, none, PADDED_SIZES[0]))
 
     # Numbers
 
@@ -260,11 +235,6 @@ class Answers:
     def _known_of(self, number: int, incoming: bool) -> np.ndarray:
         graph = self._reversed if incoming else self.known
         return graph.targets[graph.row_starts[number] : graph.row_starts[number + 1]]
-
-    def _rows(self, sources: np.ndarray, targets: np.ndarray, size: int) -> tuple[Any, Any]:
-        points = self.embedding.points
-        p, q = (points.take(np.pad(end, (0, size - len(end))), axis=0) for end in (sources, targets))
-        return p, q
 
 
 @jax.jit

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
+from timelike.embedding.embedding import Embedding
 from timelike.embedding.model_folder import blaming
 from timelike.graphs.digraph import DiGraph
+from timelike.graphs.node_lookup import find_nodes
 from timelike.io.untrusted_parquet import read_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Number of distinct colours; rarer categories become "other".
 CATEGORIES = 7
@@ -37,7 +37,8 @@ def of_graph(clock: str, time: np.ndarray, graph: DiGraph | None) -> list[Colour
         colours += [Colour("degree", out + into), Colour("out-degree", out), Colour("in-degree", into)]
         numbers = components(graph)
         sizes = np.bincount(numbers)
-        colours.append(_categories("component", [f"{n + 1} ({sizes[n]:,} nodes)" for n in numbers]))
+        texts = pl.Series("component", [f"{n + 1} ({sizes[n]:,} nodes)" for n in numbers])
+        colours.append(_categories(texts))
     return [c._replace(values=c.values.astype(np.float32)) for c in colours]
 
 
@@ -50,23 +51,22 @@ def components(graph: DiGraph) -> np.ndarray:
     return np.argsort(order)[labels]
 
 
-def read_columns(file: Path, embedding: Any) -> list[Colour]:
+def read_columns(file: Path, embedding: Embedding) -> list[Colour]:
     """The columns of a table whose first column names nodes; unnamed nodes get no colour."""
-    from timelike.graphs.node_lookup import find_nodes
-
     table = _read(file)
     if table.width < 2:
         raise ValueError(f"{file} has one column; it needs node names in the first and values in others")
-    count = len(embedding.points)
-    rows = find_nodes(table.to_series(0).cast(str), count, embedding.names)
-    if (rows < 0).all():
+    nodes = find_nodes(table.to_series(0).cast(str), len(embedding.points), embedding.names)
+    (known,) = np.nonzero(nodes >= 0)
+    if not len(known):
         raise ValueError(f"{file}: the first column, {table.columns[0]!r}, names no node of the model")
-    return [_column(column, rows, count) for column in table.get_columns()[1 : 1 + MOST_COLUMNS]]
+    rows = np.full(len(embedding.points), -1)
+    rows[nodes[known]] = known
+    values = table[:, 1 : 1 + MOST_COLUMNS].select(pl.all().gather(pl.Series(rows).replace(-1, None)))
+    return [_column(column) for column in values]
 
 
 def _read(file: Path) -> pl.DataFrame:
-    import polars as pl
-
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist")
     if file.suffix.lower() == ".parquet":
@@ -79,26 +79,16 @@ def _read(file: Path) -> pl.DataFrame:
         raise ValueError(f"{file} cannot be read as a table with a header ({show(str(error))})") from None
 
 
-def _column(column: pl.Series, rows: np.ndarray, count: int) -> Colour:
-    known = rows >= 0
+def _column(column: pl.Series) -> Colour:
     if column.dtype.is_numeric():
-        values = np.full(count, np.nan, np.float32)
-        values[rows[known]] = column.to_numpy().astype(np.float32)[known]
-        return Colour(column.name, values)
-    texts: list[Any] = [None] * count
-    for row, text in zip(rows[known], column.cast(str).filter(known), strict=True):
-        texts[row] = text
-    return _categories(column.name, texts)
+        return Colour(column.name, column.cast(pl.Float32).to_numpy())
+    return _categories(column.cast(str))
 
 
-def _categories(label: str, texts: list[Any]) -> Colour:
+def _categories(texts: pl.Series) -> Colour:
     """The most frequent texts as categories; other texts and missing ones share the last index."""
-    named, numbers, counts = np.unique(
-        [text for text in texts if text is not None], return_inverse=True, return_counts=True
-    )
-    place = np.full(len(named), CATEGORIES)
-    order = np.argsort(-counts, kind="stable")[:CATEGORIES]
-    place[order] = np.arange(len(order))
-    values = np.full(len(texts), float(CATEGORIES), np.float32)
-    values[[text is not None for text in texts]] = place[numbers]
-    return Colour(label, values, [str(named[i]) for i in order])
+    counts = texts.drop_nulls().alias("text").value_counts().sort("count", "text", descending=[True, False])
+    named = counts["text"][:CATEGORIES].to_list()
+    numbers = list(range(len(named)))
+    values = texts.replace_strict(named, numbers, default=CATEGORIES, return_dtype=pl.Float32)
+    return Colour(texts.name, values.to_numpy(), named)

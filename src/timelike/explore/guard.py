@@ -6,10 +6,9 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs
 
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -70,35 +69,33 @@ class Guard:
         """Refuse the request or pass it on."""
         if scope["type"] != "http":
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self._refusal(scope, headers)
+        refusal = self._refusal(Request(scope))
         await (refusal or self.app)(scope, receive, self._with_headers(send))
 
-    def _refusal(self, scope: Scope, headers: dict[str, str]) -> Response | None:
+    def _refusal(self, request: Request) -> Response | None:
+        headers, path = request.headers, request.scope["path"]
         if not self._is_host(headers.get("host", "")):
             return PlainTextResponse("this server does not serve this host", 421)
         same_origin = headers.get("origin") in (None, f"http://{headers['host']}")
         site = headers.get("sec-fetch-site", "none")
-        if not same_origin or (site not in ("none", "same-origin") and scope["path"] != "/"):
+        if not same_origin or (site not in ("none", "same-origin") and path != "/"):
             return PlainTextResponse("other pages may not send requests", 403)
-        if scope["method"] not in ("GET", "HEAD"):
+        if request.method not in ("GET", "HEAD"):
             return PlainTextResponse("only GET is allowed", 405)
         if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
             return PlainTextResponse("requests must not have a body", 413)
-        if len(scope["query_string"]) > MOST_QUERY or len(scope["path"]) > MOST_QUERY:
+        if len(request.scope["query_string"]) > MOST_QUERY or len(path) > MOST_QUERY:
             return PlainTextResponse(f"the request is longer than {MOST_QUERY} bytes", 414)
-        return None if self.token is None else self._check_token(scope, headers)
+        return None if self.token is None else self._check_token(request, path)
 
-    def _check_token(self, scope: Scope, headers: dict[str, str]) -> Response | None:
+    def _check_token(self, request: Request, path: str) -> Response | None:
         """Move a token from the address into a cookie, so that the address does not keep it."""
-        in_query = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        if self._is_token(in_query) and scope["path"] == "/":
+        in_query = request.query_params.get("token", "")
+        if self._is_token(in_query) and path == "/":
             response = RedirectResponse("/", 303)
             response.set_cookie(COOKIE, in_query, httponly=True, samesite="strict")
             return response
-        cookies = SimpleCookie(headers.get("cookie", ""))
-        in_cookie = cookies[COOKIE].value if COOKIE in cookies else ""
-        if self._is_token(in_query) or self._is_token(in_cookie):
+        if self._is_token(in_query) or self._is_token(request.cookies.get(COOKIE, "")):
             return None
         return PlainTextResponse("the token is missing or wrong: open the printed address", 401)
 
@@ -108,15 +105,12 @@ class Guard:
 
     def _is_host(self, header: str) -> bool:
         name = header.rpartition(":")[0] if header.rpartition(":")[2].isdigit() else header
-        if name.lower() in self.names:
-            return True
-        if not self.any_address:
-            return False
+        if name.lower() in self.names or not self.any_address:
+            return name.lower() in self.names
         try:
-            ipaddress.ip_address(name.strip("[]"))
+            return bool(ipaddress.ip_address(name.strip("[]")))
         except ValueError:
             return False
-        return True
 
     def _with_headers(self, send: Any) -> Any:
         fixed = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import secrets
 import socket
 import threading
@@ -17,7 +16,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from timelike.explore.answers import MOST_FOUND, MOST_NAMES, MOST_ROWS, Answers, UnknownNode
@@ -42,12 +41,12 @@ class Explorer:
         self._lock = threading.Lock()
 
     @cached_property
-    def about(self) -> bytes:
+    def about(self) -> Response:
         """The first reply to the page: a description of the models, which never changes."""
         models = [
             {**model.picture.about(), "alone": cannot_stand_alone(model.shown)} for model in self.models
         ]
-        return _dump({"models": models})
+        return _json({"models": models})
 
     @cached_property
     def likeliest(self) -> list[list[dict[str, Any]]]:
@@ -60,7 +59,9 @@ class Explorer:
             "search": lambda model, request: _json(
                 model.search(request.query_params.get("text", ""), _whole(request, "most", 12, MOST_FOUND))
             ),
-            "names": lambda model, request: _json(model.names_of(_ids(request, model.picture.count))),
+            "names": lambda model, request: _json(
+                [model.name(i) for i in _ids(request, model.picture.count)]
+            ),
             "node": lambda model, request: _json(model.node(_node(model, request, "node"), _most(request))),
             "pair": lambda model, request: _json(
                 model.pair(_node(model, request, "source"), _node(model, request, "target"))
@@ -94,23 +95,20 @@ class Explorer:
             return PlainTextResponse("no such file", 404)
         return Response(assets()[name], media_type=KINDS[name[name.rindex(".") :]])
 
-    async def _about(self, request: Request) -> Response:
-        return Response(await run_in_threadpool(lambda: self.about), media_type="application/json")
+    def _about(self, request: Request) -> Response:
+        return self.about
 
     def _about_model(self, reply: Reply, slow: bool = False) -> Callable[[Request], Awaitable[Response]]:
-        """A route that replies about one model; a bad request gets an error message as JSON."""
+        """A route that replies about one model."""
 
         async def respond(request: Request) -> Response:
             number = request.path_params["model"]
             if number >= len(self.models):
                 return _json({"error": "there is no such model"}, 404)
             model = self.models[number]
-            try:
-                if slow or model.picture.count > AT_ONCE:
-                    return await run_in_threadpool(reply, model, request)
-                return reply(model, request)
-            except ValueError as error:
-                return _bad_request(error)
+            if slow or model.picture.count > AT_ONCE:
+                return await run_in_threadpool(reply, model, request)
+            return reply(model, request)
 
         return respond
 
@@ -118,16 +116,9 @@ class Explorer:
         with self._lock:
             return _json(self.likeliest[request.path_params["model"]])
 
-    async def _whole_page(self, request: Request) -> Response:
-        def build() -> str:
-            with self._lock:
-                return whole_page(self.shown)
-
-        try:
-            text = await run_in_threadpool(build)
-        except ValueError as error:
-            return _bad_request(error)
-        return _file(text, "text/html", "timelike.html")
+    def _whole_page(self, request: Request) -> Response:
+        with self._lock:
+            return _file(whole_page(self.shown), "text/html", "timelike.html")
 
 
 def application(models: Sequence[Shown], host: str = "127.0.0.1", token: str | None = None) -> Guard:
@@ -135,7 +126,7 @@ def application(models: Sequence[Shown], host: str = "127.0.0.1", token: str | N
     explorer = Explorer(models)
     for model in explorer.models:
         model.warm_up()
-    app = Starlette(routes=explorer.routes())
+    app = Starlette(routes=explorer.routes(), exception_handlers={ValueError: _bad_request})
     app.router.redirect_slashes = False  # reply 404 instead
     return Guard(app, host, token, policy())
 
@@ -217,22 +208,19 @@ def _table(model: Answers, request: Request) -> Response:
     return _file(text, "text/tab-separated-values", "predictions.tsv")
 
 
-def _dump(value: Any) -> bytes:
+def _json(value: Any, status: int = 200) -> Response:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return JSONResponse(value, status)
     except ValueError:
         raise ValueError("the model's coordinates are so large that these numbers overflow") from None
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(_dump(value), status, media_type="application/json")
 
 
 def _array(values: np.ndarray) -> Response:
     return Response(values.tobytes(), media_type="application/octet-stream")
 
 
-def _bad_request(error: ValueError) -> Response:
+def _bad_request(request: Request, error: Exception) -> Response:
+    """An error message as JSON."""
     if isinstance(error, UnknownNode):
         return _json({"error": str(error), "near": error.near}, 404)
     return _json({"error": str(error)}, 400)

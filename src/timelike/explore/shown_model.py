@@ -11,8 +11,9 @@ from timelike.embedding.embedding import Embedding
 from timelike.explore.colours import Colour, of_graph
 from timelike.graphs.digraph import DiGraph
 from timelike.likelihoods import FermiDirac
-from timelike.manifolds.quadric import Quadric, is_anti_de_sitter, is_hyperbolic
-from timelike.plot.views import half_turn, view_of, words_for
+from timelike.manifolds.quadric import Quadric, is_anti_de_sitter
+from timelike.plot.scenes import layouts_for
+from timelike.plot.views import depth, view_of, words_for
 from timelike.training.replay import Replay
 
 #: Number of candidate labels sent with the page: names of the nodes with the most edges.
@@ -42,7 +43,9 @@ class Picture:
         frames = [] if model.replay is None else list(model.replay.points)
         everything = np.concatenate([points, *frames])
         self.view = view_of(self.manifold, everything, self.count)
-        table = np.stack([*self.view[:3], _depth(self.manifold, everything)], axis=1).astype(np.float32)
+        x = np.asarray(everything, float)
+        deep = depth(x) if is_anti_de_sitter(self.manifold) else np.zeros(len(x))
+        table = np.stack([*self.view[:3], deep], axis=1).astype(np.float32)
         self.positions = table[: self.count]
         self.frames = table[self.count :]
         self.colours = [*of_graph(self.clock, self.positions[:, 0], model.known), *model.columns]
@@ -106,20 +109,5 @@ class Picture:
 
 
 def views_of(manifold: Any) -> list[str]:
-    """The layouts of a manifold, the most suitable first."""
-    views = {
-        "polar": is_anti_de_sitter(manifold),
-        "disk": is_hyperbolic(manifold),
-        "diagram": True,
-        "rolled": half_turn(manifold) is not None,
-        "space": manifold.dim > 2,
-    }
-    return [name for name, fits in views.items() if fits]
-
-
-def _depth(manifold: Any, points: np.ndarray) -> np.ndarray:
-    """In anti-de Sitter space the distance arcosh r from the circle r = 1 (`plot.scenes.polar`); else 0."""
-    if not is_anti_de_sitter(manifold):
-        return np.zeros(len(points))
-    x = np.asarray(points, float)
-    return np.arccosh(np.maximum(np.hypot(x[:, 0], x[:, 1]), 1))
+    """The views of a manifold, the most suitable first."""
+    return [*layouts_for(manifold), *(["space"] if manifold.dim > 2 else [])]

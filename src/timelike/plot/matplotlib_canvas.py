@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,10 +55,7 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: flo
             axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BOX, zorder=2.8)
         edges = ScalarMappable(Normalize(0, 1), EDGES) if len(chosen.sources) else None
         finish(figure, embedding, edges, axes, scene.notes)
-        named = _named(chosen)
-        texts = [short(embedding.name(chosen.nodes[i])) for i in named]
-        colours = [CHOSEN if i in chosen.chosen else "black" for i in named]
-        _draw_names(axes, _on_paper(axes, scene.at), named, texts, colours)
+        _draw_names(axes, _on_paper(axes, scene.at), embedding, chosen)
     return figure
 
 
@@ -140,13 +136,6 @@ def _draw_cones(axes: Any, scene: Scene) -> None:
                 axes.plot(*outline.T, color=colour, linewidth=1.1, zorder=2.5)
 
 
-def _named(chosen: Selection) -> np.ndarray:
-    """Positions of the nodes to name, chosen ones first: all of a small graph, otherwise the hubs too."""
-    others = chosen.by_degree if len(chosen.nodes) <= NAMES else chosen.by_degree[: NAMES // 2]
-    names = dict.fromkeys([*chosen.chosen.tolist(), *others.tolist()])
-    return np.array(list(names), int)
-
-
 def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
     """Positions projected onto the plane of the axes."""
     if at.shape[1] == 2:
@@ -157,19 +146,20 @@ def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
     return np.stack(proj3d.proj_transform(*at.T, axes.get_proj())[:2], axis=1)
 
 
-def _draw_names(
-    axes: Any, at: np.ndarray, named: np.ndarray, texts: Sequence[str], colours: Sequence[str]
-) -> None:
-    """Write each name beside its node so that it covers no other name and as few nodes as possible.
+def _draw_names(axes: Any, at: np.ndarray, embedding: Embedding, chosen: Selection) -> None:
+    """Write names beside nodes so that each covers no other name and as few nodes as possible.
 
-    Names that do not fit are omitted.
+    All nodes of a small graph are named, otherwise the chosen ones and hubs. Names that do not fit are
+    omitted.
     """
     axes.figure.draw_without_rendering()  # fixes the position of the axes
     dots = axes.transData.transform(at)
     frame = axes.get_window_extent()
     taken: list[Any] = []
     sides = [(4, 3), (-4, 3), (4, -3), (-4, -3), (0, 5), (0, -5), (9, 8), (-9, 8), (9, -8), (-9, -8)]
-    for node, text, colour in zip(named, texts, colours, strict=True):
+    hubs = chosen.by_degree if len(chosen.nodes) <= NAMES else chosen.by_degree[: NAMES // 2]
+    for node in dict.fromkeys([*chosen.chosen.tolist(), *hubs.tolist()]):
+        text = short(embedding.name(chosen.nodes[node]))
         best: tuple[int, tuple[float, float], Any] | None = None
         for side in sides:
             note = _name_at(axes, at[node], text, *side)
@@ -182,6 +172,7 @@ def _draw_names(
                 if covers == 0:
                     break
         if best is not None:
+            colour = CHOSEN if node in chosen.chosen else "black"
             _name_at(axes, at[node], text, *best[1]).set_color(colour)
             taken.append(best[2].padded(2))
 

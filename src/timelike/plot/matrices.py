@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import instance, one_of
 from timelike.embedding.embedding import Embedding
@@ -84,18 +85,23 @@ def sweep_table(
     the best value is shown: the highest, or for `loss` the lowest. A cross marks a cell without a value.
     """
     instance("sweep", sweep, Sweep, "the result of timelike.sweep")
-    table = sweep.to_columns()
-    settings = list(table)[: list(table).index("status")]
-    varied = [name for name in settings if len(set(table[name])) > 1 and name != "seed"] or ["seed"]
+    table = pl.DataFrame(sweep.rows, infer_schema_length=None)
+    settings = table.columns[: table.columns.index("status")]
+    varied = [name for name in settings if table[name].n_unique() > 1 and name != "seed"] or ["seed"]
     columns = varied[0] if columns is None else columns
     rows = next((name for name in varied if name != columns), None) if rows is None else rows
     one_of("columns", columns, settings)
     if rows is not None:
         one_of("rows", rows, settings)
-    one_of("value", value, [name for name in SCORES if name in table])
-    down = sorted(set(table[rows])) if rows is not None else [None]
-    across = sorted(set(table[columns]))
-    cells = _cells(sweep, rows, columns, value, down, across)
+    one_of("value", value, [name for name in SCORES if name in table.columns])
+    axes = [name for name in settings if name in (rows, columns)]
+    runs = [name for name in settings if name != "seed" or "seed" in axes]
+    medians = table.filter(pl.col(value).is_finite()).group_by(runs).agg(pl.median(value))
+    best = medians.group_by(axes).agg(pl.min(value) if value == "loss" else pl.max(value))
+    across, down = sorted(set(table[columns])), [None] if rows is None else sorted(set(table[rows]))
+    cells = np.full((len(down), len(across)), np.nan)
+    for cell in best.iter_rows(named=True):
+        cells[down.index(cell.get(rows or "")), across.index(cell[columns])] = cell[value]
     if np.isnan(cells).all():
         raise ValueError(f"value is {value!r}, which no run of this sweep has; pass valid or test to sweep")
     with styled():
@@ -105,27 +111,11 @@ def sweep_table(
         _ticks(grid[0, 0], rows, columns, down, across)
         bar = figure.colorbar(image, ax=grid[0, 0], pad=0.02, aspect=16, label=_word(value))
         bar.outline.set_linewidth(0.6)
-        seeds = len(set(table["seed"]))
-        rest = [name for name in varied if name not in (rows, columns)]
-        notes = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in (rows, columns) else []
+        seeds = table["seed"].n_unique()
+        rest = [name for name in varied if name not in axes]
+        notes = [f"median of {seeds} seeds"] if seeds > 1 and "seed" not in axes else []
         write_notes(figure, [*notes, *([f"best over {', '.join(map(_word, rest))}"] if rest else [])])
     return figure
-
-
-def _cells(sweep: Sweep, rows: Any, columns: str, value: str, down: list, across: list) -> np.ndarray:
-    """For each cell the best, over all other settings, of the medians over seeds; NaN without a value."""
-    of_seeds: dict[tuple, list[float]] = {}
-    settings = list(sweep.rows[0])[: list(sweep.rows[0]).index("status")]
-    for row in sweep.rows:
-        key = tuple(row[name] for name in settings if name != "seed" or "seed" in (rows, columns))
-        of_seeds.setdefault((row.get(rows), row[columns], *key), []).append(row[value])
-    cells = np.full((len(down), len(across)), np.nan)
-    better = np.fmin if value == "loss" else np.fmax
-    for (r, c, *_), values in of_seeds.items():
-        finite = [v for v in values if np.isfinite(v)]
-        at = down.index(r), across.index(c)
-        cells[at] = better(cells[at], np.median(finite) if finite else np.nan)
-    return cells
 
 
 def _draw_cells(axes: Axes, cells: np.ndarray, low_is_good: bool) -> Any:

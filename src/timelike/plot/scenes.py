@@ -6,7 +6,7 @@ anti-de Sitter space and the Poincaré `disk` of hyperbolic space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from timelike.core.manifold import Manifold
 from timelike.embedding.embedding import Embedding
 from timelike.manifolds.quadric import is_anti_de_sitter, is_hyperbolic
 from timelike.plot.drawn_nodes import Selection
-from timelike.plot.views import View, half_turn, lost_note, main_directions, view_of, words_for, wrap
+from timelike.plot.views import View, depth, half_turn, lost_note, main_directions, view_of, words_for, wrap
 
 #: Points per curved path.
 STEPS = 33
@@ -68,7 +68,14 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     end = np.stack([at[chosen.targets, 0], start[:, 1] + step], axis=1)
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
     limits = _limits(at, at[chosen.chosen], view)
-    future, past = _both_cones(_triangles(at[i], view, limits) for i in chosen.chosen if view.light)
+    height = view.period / 2 if view.period is not None else 2 * np.ptp(limits, axis=1).max()
+
+    def cone(node: int, way: int) -> Iterable[np.ndarray]:
+        """|Δx| ≤ ±Δt, half a turn high or up to the edge of the picture."""
+        triangle = at[node] + height * np.array([[0, 0], [1, way], [-1, way]])
+        return _copies(triangle[None], view.period)[0]
+
+    future, past = _cones(chosen.chosen if view.light else (), cone)
     notes = [*chosen.notes, *lost_note(view.lost)]
     if outside := np.count_nonzero(((at < limits[:, 0]) | (at > limits[:, 1])).any(axis=1)):
         notes.append(f"{outside} of {len(at):,} nodes lie outside the picture")
@@ -86,7 +93,7 @@ def rolled(embedding: Embedding, chosen: Selection) -> Scene:
     """Time runs around the axis, space along it: a cylinder, or the hyperboloid of anti-de Sitter space."""
     view, step = _view(embedding, chosen)
     assert view.period is not None
-    turn, curved = 2 * np.pi / view.period, view.wall is not None
+    half, turn, curved = view.period / 2, 2 * np.pi / view.period, view.wall is not None
 
     def surface(space: np.ndarray, time: np.ndarray) -> np.ndarray:
         radius = 1 / np.cos(space) if curved else np.full_like(space, 1 / turn)
@@ -99,16 +106,17 @@ def rolled(embedding: Embedding, chosen: Selection) -> Scene:
     sides, circle = np.linspace(-reach, reach, 7), np.linspace(0, view.period, 61)
     guides = [surface(np.full_like(circle, x), circle) for x in sides]
     guides += [surface(np.linspace(-reach, reach, 21), np.full(21, t)) for t in circle[:-1:5]]
-    rays: dict[int, list[np.ndarray]] = {1: [], -1: []}
-    for node in chosen.chosen if view.light else ():
-        for way in (1, -1):
-            for side in (1, -1):
-                run = np.linspace(0, min(view.period / 2, reach - side * view.space[node]), 2 * STEPS)
-                rays[way].append(surface(view.space[node] + side * run, view.time[node] + way * run))
+
+    def rays(node: int, way: int) -> Iterator[np.ndarray]:
+        for side in (1, -1):
+            run = np.linspace(0, min(half, reach - side * view.space[node]), 2 * STEPS)
+            yield surface(view.space[node] + side * run, view.time[node] + way * run)
+
+    future, past = _cones(chosen.chosen if view.light else (), rays)
     at, everything = surface(view.space, view.time), np.concatenate(guides)
     limits = np.stack([everything.min(axis=0), everything.max(axis=0)], axis=1)
     notes = [*chosen.notes, *lost_note(view.lost), "time runs around the axis, space along it"]
-    return Scene(at, paths, np.arange(len(paths)), limits, rays[1], rays[-1], guides, notes=notes)
+    return Scene(at, paths, np.arange(len(paths)), limits, future, past, guides, notes=notes)
 
 
 def polar(embedding: Embedding, chosen: Selection) -> Scene:
@@ -118,15 +126,14 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     distance arcosh r from the inner circle r = 1.
     """
     view, step = _view(embedding, chosen)
-    points = np.asarray(embedding.points, float)[chosen.nodes]
-    depth = np.arccosh(np.maximum(np.hypot(points[:, 0], points[:, 1]), 1))
-    deepest = max(1.08 * depth.max(), 0.2)
+    deep = depth(np.asarray(embedding.points, float)[chosen.nodes])
+    deepest = max(1.08 * deep.max(), 0.2)
     hole = 0.45 * deepest
 
-    def place(depth: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return (hole + depth)[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
+    def place(deep: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return (hole + deep)[..., None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
 
-    paths = place(*_between(chosen, depth, view.time, step))
+    paths = place(*_between(chosen, deep, view.time, step))
     circle = np.linspace(0, 2 * np.pi, 121)
     outer = [r for r in _round_numbers(1.0, np.cosh(deepest)) if np.arccosh(r) > 0.3 * deepest]
     rings = [1.0, *outer[-1:]]
@@ -135,26 +142,21 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     marks = [(*xy, text) for xy, text in zip(edge.tolist(), ("0", "π/2", "π", "−π/2"), strict=True)]
     free = _widest_gap(view.time)
     marks += [(*place(np.arccosh(r), free).tolist(), f"r = {r:g}") for r in rings]
-    future, past = _both_cones(_polar_rays(depth[i], view.time[i], deepest, place) for i in chosen.chosen)
+
+    def rays(node: int, way: int) -> Iterator[np.ndarray]:
+        """Light rays outwards, and inwards through the centre: dθ = ±dσ, cos σ = 1/r."""
+        sigma, end = np.arccos(1 / np.cosh([deep[node], deepest]))
+        for target in (end, -end):
+            along = np.linspace(sigma, target, 2 * STEPS)
+            yield place(np.arccosh(1 / np.cos(along)), view.time[node] + way * np.abs(along - sigma))
+
+    future, past = _cones(chosen.chosen, rays)
     size = 1.2 * (hole + deepest)
     return Scene(
-        place(depth, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
+        place(deep, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
         future, past, guides, marks,
         notes=[*chosen.notes, "angle: time θ; radius: spatial distance from the centre, in any direction"],
     )  # fmt: skip
-
-
-def _polar_rays(
-    depth: float, theta: float, deepest: float, place: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> Cones:
-    """Light rays from a node outwards, and inwards through the centre: dθ = ±dσ, cos σ = 1/r."""
-    sigma, end = np.arccos(1 / np.cosh(depth)), np.arccos(1 / np.cosh(deepest))
-    both: Cones = ([], [])
-    for rays, way in zip(both, (1, -1), strict=True):
-        for target in (end, -end):
-            along = np.linspace(sigma, target, 2 * STEPS)
-            rays.append(place(np.arccosh(1 / np.cos(along)), theta + way * np.abs(along - sigma)))
-    return both
 
 
 def _widest_gap(angles: np.ndarray) -> np.ndarray:
@@ -167,8 +169,8 @@ def _widest_gap(angles: np.ndarray) -> np.ndarray:
 def disk(embedding: Embedding, chosen: Selection) -> Scene:
     """Hyperbolic space as the Poincaré disk x/(1 + x₀) with the time coordinate up; edges are geodesics."""
     points = np.asarray(embedding.points, float)
-    main = main_directions(points[:, 2:])
-    x = np.stack([main.space, points[:, 1]], axis=1)[chosen.nodes]
+    across, _, lost, _ = main_directions(points[:, 2:])
+    x = np.stack([across, points[:, 1]], axis=1)[chosen.nodes]
     full = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
 
     def place(p: np.ndarray) -> np.ndarray:
@@ -183,7 +185,7 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     rings = _round_numbers(0.0, 2 * np.arctanh(min(0.999, 0.98 * size)))[-2:]
     rim = np.stack([np.cos(circle), np.sin(circle)], axis=1)
     guides = [rim * np.tanh(d / 2) for d in rings] + ([rim] if size > 1 else [])
-    notes = [*chosen.notes, *lost_note(main.lost), "edges are geodesics; circles: distance from the origin"]
+    notes = [*chosen.notes, *lost_note(lost), "edges are geodesics; circles: distance from the origin"]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
     return Scene(at, place(lines), np.arange(len(lines)), limits, guides=guides, marks=marks, notes=notes)
@@ -198,11 +200,16 @@ LAYOUTS: dict[str, tuple[Layout, Callable[[Manifold], bool]]] = {
 }
 
 
-def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
-    """The layout called `kind`, or for "auto" the one that suits the manifold; raises if it does not fit."""
+def layouts_for(manifold: Manifold) -> list[str]:
+    """The layouts that a manifold supports, the most suitable first."""
     fitting = [name for name, (_, fits) in LAYOUTS.items() if fits(manifold)]
-    if kind == "auto":
-        kind = next((name for name in ("polar", "disk") if name in fitting), "diagram")
+    return sorted(fitting, key=lambda name: name not in ("polar", "disk"))
+
+
+def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
+    """The layout called `kind`, or for "auto" the most suitable one; raises if it does not fit."""
+    fitting = layouts_for(manifold)
+    kind = fitting[0] if kind == "auto" else kind
     one_of("kind", kind, fitting, f" for {words_for(manifold)}")
     return LAYOUTS[kind][0]
 
@@ -226,10 +233,10 @@ def _between(
     return across[s] + share * (across[e] - across[s]), time[s] + share * step[:, None]
 
 
-def _both_cones(cones: Iterable[Cones]) -> Cones:
-    """The future outlines of all nodes, and the past ones."""
-    pairs = list(cones)
-    return [ray for future, _ in pairs for ray in future], [ray for _, past in pairs for ray in past]
+def _cones(nodes: Iterable[int], outlines: Callable[[int, int], Iterable[np.ndarray]]) -> Cones:
+    """The outlines of the future (way 1) and the past (−1) light cones of nodes."""
+    future, past = ([line for node in nodes for line in outlines(node, way)] for way in (1, -1))
+    return future, past
 
 
 def _copies(paths: np.ndarray, period: float | None) -> tuple[np.ndarray, np.ndarray]:
@@ -266,14 +273,6 @@ def _limits(at: np.ndarray, chosen: np.ndarray, view: View) -> np.ndarray:
     if view.wall is not None:
         limits[0] = (-1.02 * view.wall, 1.02 * view.wall)
     return limits
-
-
-def _triangles(apex: np.ndarray, view: View, limits: np.ndarray) -> Cones:
-    """The future and past light cones |Δx| ≤ ±Δt, half a turn high or up to the edge of the picture."""
-    height = view.period / 2 if view.period is not None else 2 * np.ptp(limits, axis=1).max()
-    shapes = (np.array([[0.0, 0.0], [1.0, way], [-1.0, way]]) for way in (1.0, -1.0))
-    future, past = (list(_copies((apex + height * shape)[None], view.period)[0]) for shape in shapes)
-    return future, past
 
 
 def _round_numbers(low: float, high: float) -> list[float]:

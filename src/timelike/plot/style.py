@@ -29,7 +29,7 @@ LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000
 #: Colours of the future and the past light cone.
 FUTURE, PAST = "#E69F00", "#56B4E9"
 
-#: Maximum number of times `trim` shrinks a figure.
+#: Maximum number of times `finish` shrinks a figure.
 CUTS = 6
 
 STYLE: dict[str, Any] = {
@@ -78,13 +78,6 @@ def panels(rows: int, columns: int, *, width: float, height: float) -> tuple[Fig
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def colour_bar(figure: Figure, image: Any, grid: Any, label: str = "probability") -> None:
-    """Add the 0-to-1 probability scale of `image` beside the axes `grid`."""
-    bar = figure.colorbar(image, ax=grid, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
-    bar.set_label(label, fontsize=8)
-    bar.outline.set_linewidth(0.6)
-
-
 def which_probability(embedding: Embedding) -> str:
     """The colour bar label: states whether the probabilities are calibrated, and for which ratio."""
     if embedding.calibration is None:
@@ -99,18 +92,16 @@ def write_notes(figure: Figure, notes: Sequence[str]) -> None:
 
 
 def finish(figure: Figure, embedding: Embedding, image: Any, axes: Any, notes: Sequence[str]) -> None:
-    """Add the colour bar of `image` (None: omit it) and the footnotes, then cut off empty space."""
-    if image is not None:
-        colour_bar(figure, image, axes, which_probability(embedding))
-    write_notes(figure, notes)
-    trim(figure)
+    """Add the 0-to-1 scale of `image` (None: omit it) and the footnotes, then cut off empty space.
 
-
-def trim(figure: Figure) -> None:
-    """Cut off the empty space above and below the axes, which an equal aspect ratio leaves.
-
-    The axes sit in the middle of the figure and the notes at the bottom, so each cut halves the rest.
+    An equal aspect ratio leaves space above and below the axes. They sit in the middle of the figure and the
+    notes at the bottom, so each cut halves the rest.
     """
+    if image is not None:
+        bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
+        bar.set_label(which_probability(embedding), fontsize=8)
+        bar.outline.set_linewidth(0.6)
+    write_notes(figure, notes)
     for _ in range(CUTS):
         figure.draw_without_rendering()
         high = figure.get_tightbbox().height + 0.06

@@ -17,15 +17,6 @@ from timelike.manifolds.flat import Flat
 from timelike.manifolds.quadric import Quadric, is_anti_de_sitter
 
 
-class Space(NamedTuple):
-    """Coordinates along the two main directions, and the variance lost by showing one or both."""
-
-    space: np.ndarray
-    second: np.ndarray
-    lost: float
-    lost_in_3d: float
-
-
 class View(NamedTuple):
     """The nodes in a plane of time and space; `second` is a further direction of space for 3-D views.
 
@@ -63,12 +54,8 @@ def view_of(manifold: Manifold, points: np.ndarray, fit: int | None = None) -> V
         return view._replace(time=wrap(view.time, turn), period=turn)
     if isinstance(manifold, Flat):
         return View(x[:, 0], *main_directions(x[:, 1:], fit), light=manifold.times == 1)
-    if isinstance(manifold, Quadric):
-        return _quadric_view(manifold, x, fit)
-    return View(times(manifold, points).astype(float), *main_directions(x, fit))
-
-
-def _quadric_view(manifold: Quadric, x: np.ndarray, fit: int | None) -> View:
+    if not isinstance(manifold, Quadric):
+        return View(times(manifold, points).astype(float), *main_directions(x, fit))
     if is_anti_de_sitter(manifold):
         return _anti_de_sitter_view(x, fit)
     if manifold.kappa > 0 and manifold.negatives == 1:
@@ -98,9 +85,9 @@ def _de_sitter_view(x: np.ndarray, fit: int | None) -> View:
     """(η, φ): conformal time η = arctan x₀ and the angle φ on the spatial sphere; light has dη = ±dφ."""
     on_sphere = x[:, 1:] / np.hypot(1, x[:, :1])
     main = main_directions(on_sphere[:, :-1], fit)
-    rest = np.copysign(np.sqrt(np.clip(1 - main.space**2, 0, 1)), on_sphere[:, -1])
+    rest = np.copysign(np.sqrt(np.clip(1 - main[0] ** 2, 0, 1)), on_sphere[:, -1])
     return View(
-        np.arctan(x[:, 0]), np.arctan2(main.space, rest), *main[1:], light=True,
+        np.arctan(x[:, 0]), np.arctan2(main[0], rest), *main[1:], light=True,
         time_label="conformal time η", space_label="space φ",
     )  # fmt: skip
 
@@ -124,15 +111,20 @@ def _angle(x: np.ndarray) -> np.ndarray:
     return np.arctan2(-x[:, 1], x[:, 0])
 
 
-def main_directions(space: np.ndarray, fit: int | None = None) -> Space:
-    """Coordinates along the first two principal directions, and the fraction of variance in the others.
+def depth(x: np.ndarray) -> np.ndarray:
+    """The proper distance arcosh r of points of anti-de Sitter space from the circle r = 1."""
+    return np.arccosh(np.maximum(np.hypot(x[:, 0], x[:, 1]), 1))
+
+
+def main_directions(space: np.ndarray, fit: int | None = None) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Coordinates along the first two principal directions, and the variance lost by showing one or both.
 
     The directions are fitted to the first `fit` rows (None: all). The origin is not moved, and a single
     direction is kept as it is.
     """
     axes, shares = main_axes(space[:fit])
     along = space @ axes
-    return Space(along[:, 0], along[:, 1], max(0.0, 1 - shares[0]), max(0.0, 1 - shares.sum()))
+    return (along[:, 0], along[:, 1], max(0.0, 1 - shares[0]), max(0.0, 1 - shares.sum()))
 
 
 def main_axes(space: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
