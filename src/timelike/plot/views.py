@@ -54,8 +54,12 @@ def view_of(manifold: Manifold, points: np.ndarray, fit: int | None = None) -> V
         return view._replace(time=wrap(view.time, turn), period=turn)
     if isinstance(manifold, Flat):
         return View(x[:, 0], *main_directions(x[:, 1:], fit), light=manifold.times == 1)
-    if not isinstance(manifold, Quadric):
-        return View(times(manifold, points).astype(float), *main_directions(x, fit))
+    if isinstance(manifold, Quadric):
+        return _quadric_view(manifold, x, fit)
+    return View(times(manifold, points).astype(float), *main_directions(x, fit))
+
+
+def _quadric_view(manifold: Quadric, x: np.ndarray, fit: int | None) -> View:
     if is_anti_de_sitter(manifold):
         return _anti_de_sitter_view(x, fit)
     if manifold.kappa > 0 and manifold.negatives == 1:
@@ -84,10 +88,10 @@ def _anti_de_sitter_view(x: np.ndarray, fit: int | None) -> View:
 def _de_sitter_view(x: np.ndarray, fit: int | None) -> View:
     """(η, φ): conformal time η = arctan x₀ and the angle φ on the spatial sphere; light has dη = ±dφ."""
     on_sphere = x[:, 1:] / np.hypot(1, x[:, :1])
-    main = main_directions(on_sphere[:, :-1], fit)
-    rest = np.copysign(np.sqrt(np.clip(1 - main[0] ** 2, 0, 1)), on_sphere[:, -1])
+    space, *others = main_directions(on_sphere[:, :-1], fit)
+    rest = np.copysign(np.sqrt(np.clip(1 - space**2, 0, 1)), on_sphere[:, -1])
     return View(
-        np.arctan(x[:, 0]), np.arctan2(main[0], rest), *main[1:], light=True,
+        np.arctan(x[:, 0]), np.arctan2(space, rest), *others, light=True,
         time_label="conformal time η", space_label="space φ",
     )  # fmt: skip
 
