@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.node_names import as_names, nearest
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Names of the source column, and of the target column.
 SOURCES = re.compile("source|src|from|u|head|node1|regulator|tf|citing|follower|subject")
@@ -133,8 +131,6 @@ def choose(
 
 def _as_nodes(where: str, column: pl.Series) -> pl.Series:
     """Return a column of nodes as strings or 64-bit integers, with nulls for missing ones."""
-    import polars as pl
-
     kind = column.dtype
     if kind == pl.UInt64 and (column.fill_null(0) >= 2**63).any():
         raise ValueError(f"{where} has numbers of 2⁶³ and more; convert them to text")
@@ -151,8 +147,6 @@ def _as_nodes(where: str, column: pl.Series) -> pl.Series:
 
 def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: int = 0) -> None:
     """Add the rows of a table; a row without source, target or (if times are read) time is malformed."""
-    import polars as pl
-
     names = table.columns
     ends = [_as_nodes(f"{builder.source}: column {names[i]!r}", table[names[i]]) for i in used[:2]]
     if ends[0].dtype != ends[1].dtype:
@@ -179,8 +173,6 @@ def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: in
 
 def _as_weights(where: str, column: pl.Series) -> np.ndarray:
     """Return a column of weights as floats, NaN for missing ones."""
-    import polars as pl
-
     if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
         raise ValueError(f"{where}: column {column.name!r} holds {column.dtype}; weights must be numbers")
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.io.byte_streams import File
@@ -19,9 +19,6 @@ from timelike.io.columns import Column, Columns
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Beginnings of lines to skip; `sep=;` is for Excel.
 COMMENTS = ("#", "%", "sep=", '"sep=')
@@ -96,8 +93,6 @@ def add_block(
 
 def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFrame | None:
     """Return the edges of a block of plain lines, or None if anything in it needs care."""
-    import polars as pl
-
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     if layout.delimiter == " ":
@@ -134,8 +129,6 @@ def _single_blanks(block: bytes) -> bytes:
 
 def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
     """Read line by line."""
-    import polars as pl
-
     rows = _rows(builder, first, block, layout, comments)
     while some := list(itertools.islice(rows, SOME)):
         sources, targets, weights, times = zip(*some, strict=True)

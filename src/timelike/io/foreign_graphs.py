@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
@@ -78,8 +79,6 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
 
 
 def _arrow(source: Any) -> Any:
-    import polars as pl
-
     try:
         return pl.DataFrame(source)
     except pl.exceptions.PolarsError:
@@ -89,8 +88,6 @@ def _arrow(source: Any) -> Any:
 
 def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
     """Read a pandas or polars frame like a Parquet file, or a pandas adjacency matrix."""
-    import polars as pl
-
     if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
         return _adjacency(source, builder)
     names = [str(name) for name in source.columns]
@@ -104,8 +101,6 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
 
 def _columns(table: dict[str, Any], builder: Builder, places: Places) -> DiGraph:
     """Read named columns; row by row if any is a list, that is, holds values of several types."""
-    import polars as pl
-
     if any(isinstance(values, list) for values in table.values()):
         values = [list(x) for x in table.values()]
         rows = zip(*(values[i] for i in places[:3] if i is not None), strict=True)
@@ -134,8 +129,6 @@ def _adjacency(source: Any, builder: Builder) -> DiGraph:
 
 def _series(column: Any) -> Any:
     """Convert a pandas column to a polars one, or to a list if its values are of several types."""
-    import polars as pl
-
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return pl.Series(column.to_numpy())
     values = [None if missing else x for x, missing in zip(column.tolist(), column.isna(), strict=True)]
@@ -224,8 +217,6 @@ def _objects(builder: Builder, nodes: list[Any], rows: list[tuple], when: list[A
 
     Names become columns if all are text or all are whole numbers; else a dictionary numbers them.
     """
-    import polars as pl
-
     times = None
     if when is not None:
         each = [builder.clock.of(value) for value in when]

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
@@ -23,9 +24,6 @@ from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
 from timelike.io.name_numbering import IdNumbering, Numbering
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
@@ -60,8 +58,6 @@ class Builder:
 
     def list_nodes(self, names: pl.Series) -> None:
         """Put the nodes that the source itself lists before those that the caller listed."""
-        import polars as pl
-
         self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
 
     def add(
@@ -78,8 +74,6 @@ class Builder:
 
     def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
         """Number the names; as long as all are small whole numbers, each is its own number."""
-        import polars as pl
-
         if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
             s, t = whole_numbers(sources), whole_numbers(targets)
             if s is None or t is None or (not self.rows and self._wrong_node() is not None):
@@ -96,8 +90,6 @@ class Builder:
 
     def _start_numbering(self, kind: Any) -> None:
         """Number the listed nodes, then everything added so far as whole numbers."""
-        import polars as pl
-
         ids = None if self._numbering is None else self._numbering.names()
         self._numbering = numbering = Numbering() if kind == pl.String else IdNumbering()
         listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
@@ -130,8 +122,6 @@ class Builder:
 
     def finish(self) -> DiGraph:
         """Build the graph of everything added."""
-        import polars as pl
-
         if not self.rows:
             more = f", only {self.bad_rows:,} malformed rows" if self.bad_rows else ""
             raise ValueError(f"{self.source}: there are no edges in it{more}")
@@ -166,8 +156,6 @@ class Builder:
 
     def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
         """Return the nodes' names, their final numbers (None: unchanged) and their count."""
-        import polars as pl
-
         assert self._numbering is not None
         names = self._numbering.names()
         self._numbering = None
@@ -258,8 +246,6 @@ class Builder:
 
     def _whole_nodes(self) -> np.ndarray:
         """Return the listed nodes as numbers; the nodes of the edges are numbers too."""
-        import polars as pl
-
         if self.nodes is None:
             return np.zeros(0, np.int32)
         wrong = self._wrong_node()
@@ -269,7 +255,5 @@ class Builder:
 
     def _wrong_node(self) -> str | None:
         """Return the first listed node that is not a whole number."""
-        import polars as pl
-
         texts = pl.Series([], dtype=pl.String) if self.nodes is None else self.nodes.cast(pl.String)
         return next(iter(texts.filter(~texts.str.contains(WHOLE))), None)

@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 
 from timelike.graphs.name_parsing import name_labels
 from timelike.io.byte_streams import File
@@ -24,8 +25,6 @@ def collect(file: File, builder: Builder, labels: bool = False, time: str | None
 
     `time` names the edge attribute with the times; every edge must have it.
     """
-    import polars as pl
-
     keys: dict[str, str] = {}
     names: dict[str, str] = {}
     ids: dict[str, str] = {}

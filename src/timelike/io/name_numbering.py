@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
 #: Names per lookup, few enough that the arrays of one step stay in the cache.
 STEP = 2**16
@@ -31,8 +28,6 @@ class Numbering:
 
     def names(self) -> pl.Series:
         """Return all names in the order of their numbers."""
-        import polars as pl
-
         return pl.concat(self._names, rechunk=True)
 
     def number(self, columns: Sequence[pl.Series]) -> list[np.ndarray]:
@@ -43,8 +38,6 @@ class Numbering:
         return [numbers[:, i].copy() for i in range(len(columns))]
 
     def _step(self, columns: Sequence[pl.Series]) -> np.ndarray:
-        import polars as pl
-
         rows, wide = len(columns[0]), len(columns)
         halves = np.empty((rows, wide, 2), np.uint64)
         for i, column in enumerate(columns):
@@ -114,8 +107,6 @@ class IdNumbering:
 
     def names(self) -> pl.Series:
         """Return all ids in the order of their numbers."""
-        import polars as pl
-
         return pl.Series(np.concatenate(self._ids))
 
     def number(self, columns: Sequence[pl.Series]) -> list[np.ndarray]:

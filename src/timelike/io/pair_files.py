@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from timelike.io.byte_streams import File
 from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class PairList(Builder):
@@ -24,8 +23,6 @@ class PairList(Builder):
 
     def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
         """Pass on pairs of names; ignore weights and times."""
-        import polars as pl
-
         self.rows += len(sources)
         self._take(pl.DataFrame({"source": sources, "target": targets}).cast(pl.String))
 
@@ -44,8 +41,6 @@ def read_pairs(
     `data_dir`. Returns remarks on what was read.
     """
     if source != "-" and not Path(source).exists():
-        import polars as pl
-
         from timelike.datasets.edge_files import pair_table
         from timelike.io import read
 

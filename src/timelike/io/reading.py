@@ -6,18 +6,16 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
 from timelike.io.byte_streams import File
 from timelike.io.formats import check_options, find
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
 
@@ -98,7 +96,6 @@ def _nodes(nodes: Any) -> pl.Series | None:
     """Return the listed nodes as a column."""
     if nodes is None:
         return None
-    import polars as pl
 
     items = list(names_in(nodes) if isinstance(nodes, str | os.PathLike) else nodes)
     if all(isinstance(x, str) for x in items):

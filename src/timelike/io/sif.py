@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import polars as pl
+
 from timelike._util.checks import show
 from timelike.io.byte_streams import File
 from timelike.io.edge_lists import COMMENTS, SOME
@@ -16,8 +18,6 @@ from timelike.io.line_layout import BLANKS, RETURN
 
 def collect(file: File, builder: Builder, relations: Sequence[str] | None = None) -> None:
     """Add the edges of these relations (default: all); a name alone on a line is a node without edges."""
-    import polars as pl
-
     counts = Counter[str]()
     rows = _rows(file, builder, relations, counts)
     while some := list(itertools.islice(rows, SOME)):

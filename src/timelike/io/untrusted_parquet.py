@@ -11,12 +11,11 @@ import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+import polars as pl
 
 from timelike._util.atomic_files import quiet
-
-if TYPE_CHECKING:
-    import polars
 
 MAGIC = b"PAR1"
 #: A column may have `MANY_VALUES` values plus `VALUES_PER_BYTE` for each byte of the file.
@@ -33,10 +32,8 @@ VALUES, PACKED, DATA, DICTIONARY = 5, 7, 9, 11
 PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS = 2, 3, {5: "data", 7: "dictionary", 8: "data"}
 
 
-def read_table(file: Path) -> polars.DataFrame:
+def read_table(file: Path) -> pl.DataFrame:
     """Read a whole table; an unreadable file is a one-line `ValueError`."""
-    import polars as pl
-
     try:
         check_pages(file)
         with quiet():
