@@ -12,7 +12,7 @@ import tyro
 from timelike._util.choices import EdgeFormat
 from timelike.cli.options import File, Flag, chosen, optional
 from timelike.cli.printing import note
-from timelike.graphs.node_lookup import find_nodes, unknown
+from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     import numpy as np

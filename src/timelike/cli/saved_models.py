@@ -11,7 +11,7 @@ import tyro
 
 from timelike.cli.own_manifolds import OwnManifold, own_manifold
 from timelike.cli.printing import note
-from timelike.graphs.node_lookup import find_nodes, unknown
+from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding

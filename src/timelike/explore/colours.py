@@ -52,7 +52,7 @@ def components(graph: DiGraph) -> np.ndarray:
 
 def read_columns(file: Path, embedding: Any) -> list[Colour]:
     """The columns of a table whose first column names nodes; unnamed nodes get no colour."""
-    from timelike.graphs.node_lookup import find_nodes
+    from timelike.graphs.node_names import find_nodes
 
     table = _read(file)
     if table.width < 2:

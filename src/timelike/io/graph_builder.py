@@ -18,12 +18,11 @@ import polars as pl
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
-from timelike.graphs.name_parsing import WHOLE, name_numbers, names_from, single, small, whole_numbers
-from timelike.graphs.node_names import Names, as_names
+from timelike.graphs.node_names import WHOLE, Names, as_names, name_numbers, names_from
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
-from timelike.io.name_numbering import Numbering
+from timelike.io.name_numbering import Numbering, small, whole_numbers
 
 #: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
@@ -68,8 +67,15 @@ class Builder:
         times: np.ndarray | None = None,
     ) -> None:
         """Add edges between names, which are either all text or all whole numbers."""
-        s, t = self._numbers(sources, targets)
-        self._edges.append(s, t, single(weights), times)
+        self._append(*self._numbers(sources, targets), weights, times)
+
+    def _append(
+        self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+    ) -> None:
+        """Add edges between numbers; a weight that is too large for single precision becomes infinite."""
+        with np.errstate(over="ignore"):
+            weights = None if weights is None else weights.astype(np.float32)
+        self._edges.append(s, t, weights, times)
         self.rows += len(s)
 
     def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
@@ -215,8 +221,7 @@ class Builder:
         """Build the graph of an object whose nodes are already numbered 0 … `nodes` − 1."""
         for end in (s, t):
             self._check_range(end, nodes, names)
-        self.rows += len(s)
-        self._edges.append(s, t, single(weights), times)
+        self._append(s, t, weights, times)
         self._filter()
         return self._graph(nodes, None if names is None else as_names(names))
 

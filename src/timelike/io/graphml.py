@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 
-from timelike.graphs.name_parsing import name_labels
+from timelike.graphs.node_names import name_labels
 from timelike.io.byte_streams import File
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder

@@ -90,3 +90,18 @@ class Numbering:
         self._empty(self._bits + 1)
         slots, _, _ = self._place(keys)
         self._numbers[slots] = numbers
+
+
+def whole_numbers(texts: pl.Series) -> pl.Series | None:
+    """Return texts as 64-bit numbers if all of them match `WHOLE`, else None."""
+    numbers = texts.cast(pl.Int64, strict=False)
+    if numbers.null_count() or not numbers.is_between(-(10**18), 10**18, closed="none").all():
+        return None
+    return numbers if (numbers.cast(pl.String) == texts).all() else None
+
+
+def small(ids: pl.Series) -> np.ndarray | None:
+    """Return ids as 32-bit integers, or None if any is negative or too large."""
+    array = ids.to_numpy()
+    fit = array.min(initial=0) >= 0 and array.max(initial=0) < 2**31
+    return array.astype(np.int32) if fit else None

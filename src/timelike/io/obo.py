@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from timelike.graphs.name_parsing import name_labels
+from timelike.graphs.node_names import name_labels
 from timelike.io.byte_streams import File
 from timelike.io.graph_builder import Builder
 
