@@ -19,6 +19,7 @@ import numpy as np
 
 from timelike._util.atomic_files import replacing
 from timelike._util.checks import whole_number
+from timelike.datasets.families import check_probabilities
 from timelike.graphs.digraph import DiGraph
 
 #: Edges drawn at a time, few enough for the processor's cache.
@@ -82,9 +83,7 @@ def _chunks(
     """Yield sources and targets, chunk by chunk."""
     total = whole_number("edge_factor", edge_factor, 1) * 2 ** whole_number("scale", scale, 1, 30)
     whole_number("seed", seed)
-    for name, p in zip("abc", abc, strict=True):
-        if not 0 <= p <= 1:
-            raise ValueError(f"{name} is {p!r}; it must be a probability in [0, 1]")
+    check_probabilities(**dict(zip("abc", abc, strict=True)))
     if sum(abc) > 1 + 1e-9:
         raise ValueError(f"a + b + c is {sum(abc):g}; it must be ≤ 1")
     for k, start in enumerate(range(0, total, DRAW * DRAWS)):
