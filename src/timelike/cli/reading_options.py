@@ -81,7 +81,7 @@ class PairOptions:
 
         from timelike._util.progress import SHOWN
         from timelike.graphs.node_names import as_names
-        from timelike.io.pair_files import read_pairs
+        from timelike.io.reading import read_pairs
 
         known_names = None if names is None else as_names(names)
         called = "standard input" if source == "-" else source

@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from timelike._util.checks import show
+from timelike.graphs.digraph import MOST_NODES
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns
 from timelike.io.edge_times import NUMBER, Clock, Time
@@ -25,6 +27,7 @@ COMMENTS = ("#", "%", "sep=", '"sep=')
 #: Rows held as Python objects at a time.
 SOME = 2**15
 NAN = float("nan")
+EDGES, NODES = "edge.csv.gz", "num-node-list.csv.gz"
 
 
 def collect(
@@ -178,3 +181,34 @@ def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time
     if at is not None and time is None:
         raise ValueError(clock.problem(row[at]))
     return row[s], row[t], NAN if missing else float(weight), time
+
+
+def collect_folder(folder: Path, builder: Builder) -> None:
+    """Add the graph of a folder in the layout of the Open Graph Benchmark, or of its subfolder `raw`.
+
+    The nodes are 0 … n − 1; the files have no headers.
+    """
+    place = next((x for x in (folder, folder / "raw") if (x / EDGES).is_file()), None)
+    if place is None and (folder / "train.tsv").is_file():
+        raise ValueError(
+            f"{folder}: `timelike split` wrote this folder; name a file in it, such as train.tsv"
+        )
+    if place is None:
+        raise ValueError(f"{folder}: the folder must contain {EDGES} and {NODES}, as OGB's do; it does not")
+    builder.node_count = _node_count(place / NODES)
+    builder.source = str(place / EDGES)
+    with File(place / EDGES) as file:
+        collect(file, builder, columns=(0, 1), delimiter=",", header=False)
+
+
+def _node_count(path: Path) -> int:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; it must hold the number of nodes")
+    with File(path) as file:
+        rows = [line.strip() for _, line in file.lines() if line.strip()]
+    good = len(rows) == 1 and len(rows[0]) < 11 and rows[0].isdecimal() and int(rows[0]) <= MOST_NODES
+    if not good:
+        raise ValueError(
+            f"{path}: expected one number of nodes; {len(rows)} lines, the first {show(rows[:1])}"
+        )
+    return int(rows[0])

@@ -12,7 +12,7 @@ from timelike._util.atomic_files import quiet
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.graph_builder import Builder
-from timelike.io.untrusted_parquet import check_pages
+from timelike.io.untrusted_parquet import UNREADABLE, check_pages
 
 #: Rows per batch: at least `BATCH`, at most `LARGE`. A larger row group is cut into at most `PARTS` batches,
 #: because each batch costs a pass over its whole row group.
@@ -49,7 +49,7 @@ def _readable(file: File) -> Iterator[None]:
     try:
         with quiet():
             yield
-    except (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except UNREADABLE as error:
         text = " ".join(str(error).split())[:200]
         raise ValueError(f"{file.name}: the Parquet file cannot be read: {text}") from None
 

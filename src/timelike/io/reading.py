@@ -1,10 +1,10 @@
-"""`read`: make a `DiGraph` from a file, a folder, the name of a data set or an object in memory."""
+"""`read` makes a `DiGraph` from a file, a folder, a data set or an object; `read_pairs` reads pairs only."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import polars as pl
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
 from timelike.io.byte_streams import File
-from timelike.io.formats import check_options, find
+from timelike.io.edge_lists import collect_folder
+from timelike.io.formats import check_options, find, find_rows
 from timelike.io.graph_builder import Builder
 
 DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
@@ -79,9 +80,7 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
     """Read a folder, a data set or a file."""
     path = Path(source)
     if path.is_dir():
-        from timelike.io import ogb
-
-        ogb.collect(path, builder, **check_options(ogb.collect, options, "a folder"))
+        collect_folder(path, builder, **check_options(collect_folder, options, "a folder"))
         return builder.finish()
     if source != "-" and not path.exists():
         return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
@@ -131,3 +130,44 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
             raise
         raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
     return datasets.load(name, **check_options(datasets.load, options, f"the data set {name}"))
+
+
+class PairList(Builder):
+    """Passes rows on as they come; a graph would sort and filter them."""
+
+    def __init__(self, source: str, take: Callable[[pl.DataFrame], None], skip_bad_rows: bool = False):
+        super().__init__(source, skip_bad_rows=skip_bad_rows)
+        self._take = take
+
+    def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
+        """Pass on pairs of names; ignore weights and times."""
+        self.rows += len(sources)
+        self._take(pl.DataFrame({"source": sources, "target": targets}).cast(pl.String))
+
+
+def read_pairs(
+    source: str,
+    take: Callable[[pl.DataFrame], None],
+    skip_bad_rows: bool = False,
+    data_dir: str | os.PathLike | None = None,
+    **options: Any,
+) -> Sequence[str]:
+    """Pass the rows of an edge list, SIF or Parquet file (`-`: standard input) to `take`, batch by batch.
+
+    A batch has the columns source and target, as text. `options` are those of the format: `columns`, and for
+    edge lists `delimiter` and `header`. `source` may also name a data set, whose files are looked up in
+    `data_dir`. Returns remarks on what was read.
+    """
+    if source != "-" and not Path(source).exists():
+        from timelike.datasets.edge_files import pair_table
+
+        graph = read(source, data_dir=data_dir, **options)
+        take(pair_table(graph, graph.pairs).cast(pl.String))
+        return []
+    with File(None if source == "-" else Path(source)) as file:
+        pairs = PairList(file.name, take, skip_bad_rows)
+        find_rows(file, options).collect(file, pairs, **options)
+    if not pairs.rows:
+        raise ValueError(f"{file.name}: there are no pairs in it")
+    skipped = [f"{pairs.bad_rows:,} malformed rows skipped"] if pairs.bad_rows else []
+    return [*skipped, *pairs.remarks]

@@ -18,6 +18,8 @@ import polars as pl
 from timelike._util.atomic_files import quiet
 
 MAGIC = b"PAR1"
+#: What broken files raise, here and in polars.
+UNREADABLE = (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 #: A column may have `MANY_VALUES` values plus `VALUES_PER_BYTE` for each byte of the file.
 MANY_VALUES, VALUES_PER_BYTE = 2**22, 32
 #: Refuse files that exceed both this unpacked size and this expansion ratio: they are decompression bombs.
@@ -38,7 +40,7 @@ def read_table(file: Path) -> pl.DataFrame:
         check_pages(file)
         with quiet():
             return pl.read_parquet(file, glob=False)
-    except (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except UNREADABLE as error:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
@@ -125,7 +127,10 @@ def _header(file: IO[bytes], at: int, left: int) -> tuple[dict[int, Any], int]:
 
 
 class Thrift:
-    """A reader of the compact encoding: structs become dicts from field numbers to values."""
+    """A reader of the compact encoding: structs become dicts from field numbers to values.
+
+    Parquet uses no maps.
+    """
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
@@ -155,19 +160,13 @@ class Thrift:
             raise ValueError("its headers are nested too deep")
         if kind in (9, 10):
             head = self._byte()
-            return self._several([head & 15], head >> 4 if head >> 4 < 15 else self._varint(), depth + 1)
-        if kind == 11:
-            count = self._varint()
-            kinds = self._byte() if count else 0
-            return self._several([kinds >> 4, kinds & 15], count, depth + 1)
+            count = head >> 4 if head >> 4 < 15 else self._varint()
+            if count > len(self.data) - self.at:
+                raise IndexError("a list is longer than the file")
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == 12:
             return self.struct(depth + 1)
         raise ValueError(f"a field of kind {kind}")
-
-    def _several(self, kinds: list[int], count: int, depth: int) -> list[Any]:
-        if count > len(self.data) - self.at:
-            raise IndexError("a list is longer than the file")
-        return [self._value(kind, depth) for _ in range(count) for kind in kinds]
 
     def _byte(self) -> int:
         self.at += 1
