@@ -225,7 +225,7 @@ def outcome(path, monkeypatch, fast: bool) -> tuple:
 
 
 def test_the_fast_path_is_taken(write, monkeypatch):
-    monkeypatch.setattr(edge_lists, "_careful", None)
+    monkeypatch.setattr(edge_lists, "_rows", None)
     for data in (
         "source\ttarget\n" + "a b\tc\r\n" * 1000,
         "# SNAP\n# FromNodeId\tToNodeId\n" + "1\t2\n" * 2000,

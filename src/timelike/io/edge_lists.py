@@ -1,7 +1,7 @@
 """Edge lists as text: one edge per line, fields separated by tabs, commas, semicolons, bars or blanks.
 
 A file is read in blocks of whole lines. `_fast` parses a block with polars and gives up on anything unusual;
-`_careful` reads line by line and defines what a block means.
+`_rows` reads line by line and defines what a block means.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fie
 COMMENTS = ("#", "%", "sep=", '"sep=')
 #: Rows held as Python objects at a time.
 SOME = 2**15
-NAN = float("nan")
 EDGES, NODES = "edge.csv.gz", "num-node-list.csv.gz"
 
 
@@ -88,7 +87,7 @@ def add_block(
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
     times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
     if table is None or (layout.places.time is not None and times is None):
-        _careful(builder, first, block, layout, comments)
+        add_rows(builder, _rows(builder, first, block, layout, comments))
     else:
         weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
@@ -130,22 +129,17 @@ def _single_blanks(block: bytes) -> bytes:
     return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
 
 
-def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
-    """Read line by line."""
-    rows = _rows(builder, first, block, layout, comments)
+def add_rows(builder: Builder, rows: Iterator[tuple]) -> None:
+    """Add rows of source, target, weight and time (None in all rows: there are none), some at a time."""
     while some := list(itertools.islice(rows, SOME)):
-        sources, targets, weights, times = zip(*some, strict=True)
-        builder.add(
-            pl.Series(sources, dtype=pl.String),
-            pl.Series(targets, dtype=pl.String),
-            None if layout.places.weight is None else np.asarray(weights),
-            None if layout.places.time is None else np.asarray(times),
-        )
+        s, t, *rest = zip(*some, strict=True)
+        weights, times = (None if x[0] is None else np.asarray(x) for x in rest)
+        builder.add(pl.Series(s, dtype=pl.String), pl.Series(t, dtype=pl.String), weights, times)
 
 
 def _rows(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
-) -> Iterator[tuple[str, str, float, Time | None]]:
+) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
     for number, raw in _lines(first, block):
         try:
@@ -160,7 +154,7 @@ def _rows(
             builder.bad(f"line {number}", str(problem), line)
 
 
-def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time | None]:
+def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float | None, Time | None]:
     """Parse one line; a `ValueError` says what is wrong with it."""
     if "\r" in line:
         raise ValueError(RETURN)
@@ -173,14 +167,17 @@ def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time
     s, t, w, at = layout.places
     if not row[s] or not row[t]:
         raise ValueError(f"the {'target' if row[s] else 'source'} is empty")
-    weight = "" if w is None else row[w]
-    missing = weight.lower() in MISSING
-    if not missing and not NUMBER.fullmatch(weight):
-        raise ValueError(f"the weight {show(weight)} is not a number")
-    time = None if at is None else clock.of(row[at])
-    if at is not None and time is None:
-        raise ValueError(clock.problem(row[at]))
-    return row[s], row[t], NAN if missing else float(weight), time
+    weight = None if w is None else parsed_weight(row[w])
+    return row[s], row[t], weight, None if at is None else clock.required(row[at])
+
+
+def parsed_weight(text: str) -> float:
+    """Return a weight, NaN if it is missing."""
+    if text.lower() in MISSING:
+        return float("nan")
+    if not NUMBER.fullmatch(text):
+        raise ValueError(f"the weight {show(text)} is not a number")
+    return float(text)
 
 
 def collect_folder(folder: Path, builder: Builder) -> None:

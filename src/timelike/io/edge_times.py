@@ -31,6 +31,13 @@ class Clock:
         time = _parsed(value)
         return None if time is None or not self._agrees(isinstance(time, np.datetime64)) else time
 
+    def required(self, value: Any) -> Time:
+        """Return the time that a string or an object stands for; a `ValueError` says what is wrong."""
+        time = self.of(value)
+        if time is None:
+            raise ValueError(self.problem(value))
+        return time
+
     def _agrees(self, dates: bool) -> bool:
         """Whether the times so far are of the same kind."""
         if self.dates is None:

@@ -36,7 +36,8 @@ class Builder:
     """
 
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
-        self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
+        self.source, self.skip_bad_rows = source, skip_bad_rows
+        self.nodes = pl.Series([], dtype=pl.String) if nodes is None else nodes
         self.remarks: list[str] = []
         self.clock = Clock()
         self.node_count: int | None = None
@@ -57,7 +58,7 @@ class Builder:
 
     def list_nodes(self, names: pl.Series) -> None:
         """Put the nodes that the source itself lists before those that the caller listed."""
-        self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
+        self.nodes = pl.concat([names, self.nodes.cast(pl.String)])
 
     def add(
         self,
@@ -98,8 +99,8 @@ class Builder:
         """Number the listed nodes, then everything added so far as whole numbers."""
         ids = None if self._numbering is None else self._numbering.names()
         self._numbering = numbering = Numbering(kind)
-        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
-        numbering.number([listed if kind == pl.String else pl.Series(self._whole_nodes(), dtype=kind)])
+        listed = self.nodes if kind == pl.String else pl.Series(self._whole_nodes())
+        numbering.number([listed.cast(kind)])
 
         def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
             names = (pl.Series(x, dtype=pl.Int64) if ids is None else ids.gather(x) for x in (s, t))
@@ -137,12 +138,7 @@ class Builder:
             lone = pl.Series(self.lone, dtype=pl.String)
             s, t = self._numbers(lone, lone)
             self._edges.append(s, t, None, None)
-        final = self._compact() if self._numbering is None else None
-        if final is None:
-            if self._numbering is None:
-                self._start_numbering(pl.Int64)
-            final = self.final_names()
-        names, rank, count = final
+        names, rank, count = (self._compact() if self._numbering is None else None) or self.final_names()
         self._filter(rank)
         return self._graph(count, names)
 
@@ -162,9 +158,9 @@ class Builder:
 
     def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
         """Return the nodes' names, their final numbers (None: unchanged) and their count."""
-        assert self._numbering is not None
-        names = self._numbering.names()
-        self._numbering = None
+        if self._numbering is None:
+            self._start_numbering(pl.Int64)
+        names, self._numbering = self._numbering.names(), None  # type: ignore[union-attr]
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
             return names_from(names), None, len(names)
         ids = names.cast(int).to_numpy()
@@ -226,7 +222,7 @@ class Builder:
         return self._graph(nodes, None if names is None else as_names(names))
 
     def _check_range(self, ids: np.ndarray, nodes: int, names: Sequence[Hashable] | None = None) -> None:
-        if self.nodes is not None and names is None:
+        if len(self.nodes) and names is None:
             raise ValueError(f"nodes has no meaning for {self.source}, which fixes the number of nodes")
         wrong = ids[(ids < 0) | (ids >= nodes)]
         if wrong.size:
@@ -251,14 +247,12 @@ class Builder:
 
     def _whole_nodes(self) -> np.ndarray:
         """Return the listed nodes as numbers; the nodes of the edges are numbers too."""
-        if self.nodes is None:
-            return np.zeros(0, np.int32)
         wrong = self._wrong_node()
         if wrong is not None:
             raise ValueError(f"nodes: {show(wrong)} is not a whole number, as the nodes of {self.source} are")
-        return self.nodes.cast(pl.String).cast(int).to_numpy()
+        return self.nodes.cast(pl.Int64).to_numpy()
 
     def _wrong_node(self) -> str | None:
         """Return the first listed node that is not a whole number."""
-        texts = pl.Series([], dtype=pl.String) if self.nodes is None else self.nodes.cast(pl.String)
+        texts = self.nodes.cast(pl.String)
         return next(iter(texts.filter(~texts.str.contains(WHOLE))), None)

@@ -83,7 +83,7 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
         collect_folder(path, builder, **check_options(collect_folder, options, "a folder"))
         return builder.finish()
     if source != "-" and not path.exists():
-        return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
+        return _dataset(source, {**options, "nodes": builder.nodes} if len(builder.nodes) else options)
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         form = find(file, options.pop("format", None))
