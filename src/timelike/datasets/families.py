@@ -120,7 +120,8 @@ def duplication_divergence(
         link(s, t)
     for new in range(size, nodes):
         old = int(rng.integers(new))
-        after, before = (_copied(side[old], rng.random(new) < p1) for side in (targets, sources))
+        sides = zip((targets, sources), rng.random((2, new)) < p1, strict=True)
+        after, before = ([node for node in side[old] if chosen[node]] for side, chosen in sides)
         if rng.random() < p2 and old not in after:
             after.append(old)
         for t in after:
@@ -129,10 +130,6 @@ def duplication_divergence(
             link(s, new)
     flat = np.array([t for row in targets for t in row], np.int32)
     return DiGraph.from_arrays(np.repeat(np.arange(nodes), [len(row) for row in targets]), flat, nodes)
-
-
-def _copied(nodes: list[int], chosen: np.ndarray) -> list[int]:
-    return [node for node in nodes if chosen[node]]
 
 
 def _start(start: str | DiGraph | Sequence[tuple[int, int]]) -> DiGraph:

@@ -27,11 +27,7 @@ DRAW = 2**16
 #: Draws per chunk: a million edges, which a stream holds in memory and writes as one row group.
 DRAWS = 16
 #: Random node numbers do not compress, but need only `scale` bits; this takes a quarter of zstd's time.
-PACKED: dict[str, Any] = {
-    "use_dictionary": False,
-    "column_encoding": "DELTA_BINARY_PACKED",
-    "compression": "none",
-}
+PACKED: Any = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "compression": "none"}
 
 
 def rmat(
@@ -65,13 +61,12 @@ def rmat_to_parquet(
         from pyarrow import parquet
     except ImportError:
         raise ImportError(
-            "streaming to Parquet needs pyarrow: pip install pyarrow (included in timelike[io])"
+            "a stream to Parquet needs pyarrow: pip install pyarrow (in timelike[io])"
         ) from None
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
-    chunks = _chunks(scale, edge_factor, (a, b, c), seed)
     count = 0
     with replacing(path) as part, parquet.ParquetWriter(part, schema, **PACKED) as writer:
-        for sources, targets in chunks:
+        for sources, targets in _chunks(scale, edge_factor, (a, b, c), seed):
             writer.write_table(pa.table([sources, targets], schema=schema))
             count += sources.size
     return count

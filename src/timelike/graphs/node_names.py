@@ -188,9 +188,8 @@ def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -
         missing = [i for i, number in enumerate(numbers) if number is None and whole[i]]
         for i, number in zip(missing, lookup.find([int(distinct[i]) for i in missing]), strict=True):
             numbers[i] = number
-    table = pl.DataFrame({"text": distinct, "number": pl.Series(numbers, dtype=pl.Int32)})
-    column = texts.alias("text").to_frame().join(table, on="text", how="left", maintain_order="left")
-    return column["number"].fill_null(-1).to_numpy()
+    found = pl.Series(numbers, dtype=pl.Int32).fill_null(-1)
+    return texts.replace_strict(distinct, found, return_dtype=pl.Int32).to_numpy()
 
 
 def unknown(value: Hashable, nodes: int, names: Sequence[Hashable] | None) -> str:

@@ -47,7 +47,8 @@ class EdgeList:
         return (self._piece(slice(i, min(i + PIECE, count))) for i in range(0, count, PIECE))
 
     def _piece(self, part: slice) -> Edges:
-        key, weights, times = (None if column is None else column[part] for column in self._columns)
+        pieces: Any = (None if column is None else column[part] for column in self._columns)
+        key, weights, times = pieces
         return *ends(key), weights, times
 
     def change(self, change: Callable[..., Edges]) -> None:

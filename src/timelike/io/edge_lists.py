@@ -16,7 +16,7 @@ import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_NODES
-from timelike.io.byte_streams import File
+from timelike.io.byte_streams import File, numbered_lines
 from timelike.io.columns import Column, Columns
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
@@ -61,18 +61,9 @@ def collect(
 
 def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
     """Return the first lines that are neither blank nor comments."""
-    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in _lines(first, block))
+    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in numbered_lines(first, block))
     used = ((i, line) for i, line in lines if line.strip(BLANKS) and not line.startswith(comments))
     return list(itertools.islice(used, SAMPLE))
-
-
-def _lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines without copying the whole block."""
-    at = 0
-    while at < len(block):
-        end = block.index(b"\n", at)
-        yield first, block[at:end]
-        first, at = first + 1, end + 1
 
 
 def add_block(
@@ -141,7 +132,7 @@ def _rows(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
 ) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
-    for number, raw in _lines(first, block):
+    for number, raw in numbered_lines(first, block):
         try:
             line = raw.decode().rstrip("\r")
             if line.strip(BLANKS) and not line.startswith(comments):

@@ -183,7 +183,7 @@ def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = No
     values: list[Any] = []
     for i, row in enumerate(source):
         good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
-        if not good or any(_is_missing(x) for x in row[:2]):
+        if not good or any(x is None or x == "" or (isinstance(x, float) and x != x) for x in row[:2]):
             builder.bad(f"row {i}", "it must be (source, target) or (source, target, weight)", row)
         elif rows and len(row) != len(rows[0]):
             builder.bad(f"row {i}", f"it has {len(row)} items, but the first row has {len(rows[0])}", row)
@@ -191,10 +191,6 @@ def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = No
             rows.append(tuple(row))
             values += [] if when is None else [when[i]]
     return _objects(builder, [], rows, None if when is None else values)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and value != value)
 
 
 def _floats(values: Any, builder: Builder) -> np.ndarray:

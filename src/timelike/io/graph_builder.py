@@ -68,7 +68,8 @@ class Builder:
         times: np.ndarray | None = None,
     ) -> None:
         """Add edges between names, which are either all text or all whole numbers."""
-        self._append(*self._numbers(sources, targets), weights, times)
+        s, t = self._numbers(sources, targets)
+        self._append(s, t, weights, times)
 
     def _append(
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None

@@ -108,12 +108,7 @@ def names_in(path: str | os.PathLike) -> list[str]:
     """Return the names in a file, one per line; skip empty lines and lines that begin with #."""
     with File(Path(path)) as file:
         names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
-        return [_unquoted(name) for name in names if name]
-
-
-def _unquoted(name: str) -> str:
-    quoted = len(name) > 1 and name[0] == name[-1] == '"'
-    return name[1:-1].replace('""', '"') if quoted else name
+        return [x[1:-1].replace('""', '"') if re.fullmatch('".*"', x) else x for x in names if x]
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
