@@ -161,7 +161,8 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: 
 
 def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
     """Read `edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if present."""
-    index, weight = (_to_numpy(getattr(source, x, None)) for x in ("edge_index", "edge_weight"))
+    tensors = (getattr(source, name, None) for name in ("edge_index", "edge_weight"))
+    index, weight = (np.asarray(x.detach().cpu() if hasattr(x, "detach") else x) for x in tensors)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise ValueError(
             f"source.edge_index has shape {index.shape} of {index.dtype}; it must be integer (2, edges)"
@@ -169,12 +170,6 @@ def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
     nodes = getattr(source, "num_nodes", None)
     nodes = int(index.max(initial=-1)) + 1 if nodes is None else int(nodes)
     return builder.numbered(index[0], index[1], nodes, _floats(weight, builder) if weight.ndim else None)
-
-
-def _to_numpy(tensor: Any) -> np.ndarray:
-    for method in ("detach", "cpu", "numpy"):
-        tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
-    return np.asarray(tensor)
 
 
 def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = None) -> DiGraph:

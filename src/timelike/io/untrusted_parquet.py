@@ -51,8 +51,14 @@ def check_pages(source: Path | bytes) -> list[int]:
     """
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as file:
         size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        end = file.read(8)
+        length = int.from_bytes(end[:4], "little")
+        if end[4:] != MAGIC or length > size - 12:
+            raise ValueError("its end is missing")
+        file.seek(size - 8 - length)
         try:
-            footer = _footer(file, size)
+            footer = Thrift(file.read(length)).struct()
             rows = footer.get(ROWS, 0)
             _check_values(rows, "rows", size)
             unpacked = sum(
@@ -68,16 +74,6 @@ def check_pages(source: Path | bytes) -> list[int]:
     if unpacked > max(UNPACKED, RATIO * size):
         raise ValueError(f"its {size:,} bytes decompress to over {RATIO} times as many")
     return groups
-
-
-def _footer(file: IO[bytes], size: int) -> dict[int, Any]:
-    file.seek(max(0, size - 8))
-    end = file.read(8)
-    length = int.from_bytes(end[:4], "little")
-    if end[4:] != MAGIC or length > size - 12:
-        raise ValueError("its end is missing")
-    file.seek(size - 8 - length)
-    return Thrift(file.read(length)).struct()
 
 
 def _check_values(count: int, what: str, size: int) -> None:
