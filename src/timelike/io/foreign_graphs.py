@@ -161,7 +161,7 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: 
 
 def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
     """Read `edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if present."""
-    tensors = (getattr(source, name, None) for name in ("edge_index", "edge_weight"))
+    tensors: Any = (getattr(source, name, None) for name in ("edge_index", "edge_weight"))
     index, weight = (np.asarray(x.detach().cpu() if hasattr(x, "detach") else x) for x in tensors)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise ValueError(
