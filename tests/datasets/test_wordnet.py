@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from timelike.datasets import load, wordnet_split
-from timelike.datasets.closure import transitive_closure
+from timelike.datasets.families import transitive_closure
 from timelike.datasets.wordnet import FILES, read_nouns
 
 LICENCE = "  1 This software and database is being provided to you\n  2 under a licence | with a bar\n"

@@ -18,7 +18,7 @@ from timelike import Embedding, Model
 from timelike.embedding import model_folder
 from timelike.embedding.calibration import Calibration
 from timelike.evaluation.negative_kinds import KIND_ENDS
-from timelike.graphs import name_parsing
+from timelike.graphs import node_names
 from timelike.graphs.node_names import NameColumn, NameTuple, NumberColumn
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
 from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
@@ -111,7 +111,7 @@ def test_names_keep_their_kind(names, tmp_path):
     ids=str,
 )
 def test_many_names_stay_a_column(names, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(name_parsing, "SMALL", 3)
+    monkeypatch.setattr(node_names, "SMALL", 3)
     made = make(nodes=4, names=names)
     made.save(tmp_path / "model")
     found = Embedding.load(tmp_path / "model")

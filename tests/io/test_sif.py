@@ -3,7 +3,7 @@
 import pytest
 
 from timelike import read
-from timelike.io.pair_files import read_pairs
+from timelike.io.reading import read_pairs
 
 DATA = "lexA pd recA umuD\nfis  pp crp\nlonely\n# a remark\n"
 

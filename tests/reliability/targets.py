@@ -22,7 +22,7 @@ from timelike.engine.epoch import Report
 from timelike.estimator.journal import Journal
 from timelike.estimator.settings import PRESETS, Settings
 from timelike.io import names_in
-from timelike.io.pair_files import read_pairs
+from timelike.io.reading import read_pairs
 from timelike.training import checkpoint
 from timelike.training.replay import Replay
 from timelike.training.training_loop import unstack_history

@@ -12,7 +12,7 @@ import tyro
 from timelike._util.choices import EdgeFormat
 from timelike.cli.options import File, Flag, chosen, optional
 from timelike.cli.printing import note
-from timelike.graphs.node_lookup import find_nodes, unknown
+from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ class PairOptions:
 
         from timelike._util.progress import SHOWN
         from timelike.graphs.node_names import as_names
-        from timelike.io.pair_files import read_pairs
+        from timelike.io.reading import read_pairs
 
         known_names = None if names is None else as_names(names)
         called = "standard input" if source == "-" else source

@@ -17,7 +17,7 @@ import timelike as tl
 from timelike._util.atomic_files import locked
 from timelike.cli.options import optional
 from timelike.cli.printing import note
-from timelike.graphs.node_lookup import find_nodes, unknown
+from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     from timelike.embedding.trained_on import TrainedOn

@@ -3,24 +3,24 @@
 May import: _util, core, likelihoods, manifolds, graphs, evaluation.
 """
 
-from timelike.datasets.closure import transitive_closure
 from timelike.datasets.dream5 import Dream5, dream5
-from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.edge_files import export, export_non_edges
 from timelike.datasets.families import (
     chain,
     cycle,
+    duplication_divergence,
     grid,
     random_dag,
     three_node_chain,
     transitive_chain,
+    transitive_closure,
     tree,
     tripartite,
 )
 from timelike.datasets.planted import Planted, planted
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
-from timelike.datasets.wordnet_split import wordnet_split
+from timelike.datasets.wordnet import wordnet_split
 
 __all__ = [
     "DATASETS",

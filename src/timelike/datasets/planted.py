@@ -48,25 +48,19 @@ def planted(nodes: int = 1000, degree: float = 10.0, dim: int = 3, seed: int = 0
 
     nodes, dim = whole_number("nodes", nodes, 2, MOST_NODES), whole_number("dim", dim, 2)
     model = Model(Minkowski(dim), TripleFermiDirac(0.02, 0.05, 0.5))
-    reach = _reach(model)
-    side = (nodes * reach.volume / positive_number("degree", degree)) ** (1 / dim)
+    reach, volume = _reach(model)
+    side = (nodes * volume / positive_number("degree", degree)) ** (1 / dim)
     rng = np.random.default_rng(whole_number("seed", seed))
     points = rng.random((nodes, dim), np.float32) * np.float32(side)
     s, t = _draw(model, points, reach, seed)
     return Planted(DiGraph.from_arrays(s, t, nodes), points, model)
 
 
-class _Reach(NamedTuple):
-    """How far edges reach into past, future and space, and the integral ∫F over that region."""
+def _reach(model: Any) -> tuple[tuple[float, float, float], float]:
+    """Return how far edges reach into past, future and space, and the integral ∫F over that region.
 
-    past: float
-    future: float
-    space: float
-    volume: float
-
-
-def _reach(model: Any) -> _Reach:
-    """Return the reach of a model; integrate over Δt and, in shells, over distance."""
+    The integral runs over Δt and, in shells, over distance.
+    """
     import jax.numpy as jnp
 
     from timelike.manifolds.pairwise import log_probs
@@ -82,14 +76,17 @@ def _reach(model: Any) -> _Reach:
     area = 2 * math.pi ** ((shell + 1) / 2) / math.gamma((shell + 1) / 2) * r.astype(float) ** shell
     cell = (time[1] - time[0]) * (distance[1] - distance[0])
     volume = float(np.sum(np.where(prob >= LEAST, prob * area, 0.0)) * cell)
-    return _Reach(past, future, widest, volume)
+    return (past, future, widest), volume
 
 
-def _draw(model: Any, points: np.ndarray, reach: _Reach, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _draw(
+    model: Any, points: np.ndarray, reach: tuple[float, float, float], seed: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw the edges (sources, targets) among pairs in the same or adjacent cells of space."""
     import jax.numpy as jnp
 
-    order, starts, cells = _cells(points, reach.space)
+    past, future, space = reach
+    order, starts, cells = _cells(points, space)
     ranked, tile = points[order], _compiled()
     columns = jnp.asarray(np.pad(ranked, ((0, TARGETS), (0, 0))).T)
     tiles = []
@@ -98,7 +95,7 @@ def _draw(model: Any, points: np.ndarray, reach: _Reach, seed: int) -> tuple[np.
         near = [a * cells + b for a, b in itertools.product(*around)]
         for i in range(starts[cell], starts[cell + 1], SOURCES):
             stop = min(i + SOURCES, starts[cell + 1])
-            window = ranked[[i, stop - 1], 0] + np.array([-reach.past, reach.future])
+            window = ranked[[i, stop - 1], 0] + np.array([-past, future])
             for other in near:
                 first = starts[other]
                 low, high = first + np.searchsorted(ranked[first : starts[other + 1], 0], window)

@@ -14,7 +14,6 @@ from timelike.datasets import families, wordnet
 from timelike.datasets.downloads import Published
 from timelike.datasets.dream5 import FILES as DREAM5_FILES
 from timelike.datasets.dream5 import dream5
-from timelike.datasets.duplication_divergence import duplication_divergence
 from timelike.datasets.rmat import rmat
 from timelike.graphs.digraph import DiGraph
 
@@ -75,7 +74,9 @@ DATASETS: dict[str, Dataset] = {
     ),
     "wordnet:mammals": _wordnet(wordnet.mammals, "the closure at and below mammal.n.01", 1_182, 6_542),
     "duplication-divergence": Dataset(
-        duplication_divergence, "grown by copying nodes; start: cycle, complete, dag", "Ispolatov et al. 2005"
+        families.duplication_divergence,
+        "grown by copying nodes; start: cycle, complete, dag",
+        "Ispolatov et al. 2005",
     ),
     "cycle": Dataset(families.cycle, "a directed cycle", PAPER),
     "chain": Dataset(families.chain, "a path without transitive edges", PAPER),

@@ -19,6 +19,7 @@ import numpy as np
 
 from timelike._util.atomic_files import replacing
 from timelike._util.checks import whole_number
+from timelike.datasets.families import check_probabilities
 from timelike.graphs.digraph import DiGraph
 
 #: Edges drawn at a time, few enough for the processor's cache.
@@ -26,11 +27,7 @@ DRAW = 2**16
 #: Draws per chunk: a million edges, which a stream holds in memory and writes as one row group.
 DRAWS = 16
 #: Random node numbers do not compress, but need only `scale` bits; this takes a quarter of zstd's time.
-PACKED: dict[str, Any] = {
-    "use_dictionary": False,
-    "column_encoding": "DELTA_BINARY_PACKED",
-    "compression": "none",
-}
+PACKED: Any = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "compression": "none"}
 
 
 def rmat(
@@ -64,13 +61,12 @@ def rmat_to_parquet(
         from pyarrow import parquet
     except ImportError:
         raise ImportError(
-            "streaming to Parquet needs pyarrow: pip install pyarrow (included in timelike[io])"
+            "a stream to Parquet needs pyarrow: pip install pyarrow (in timelike[io])"
         ) from None
     schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
-    chunks = _chunks(scale, edge_factor, (a, b, c), seed)
     count = 0
     with replacing(path) as part, parquet.ParquetWriter(part, schema, **PACKED) as writer:
-        for sources, targets in chunks:
+        for sources, targets in _chunks(scale, edge_factor, (a, b, c), seed):
             writer.write_table(pa.table([sources, targets], schema=schema))
             count += sources.size
     return count
@@ -82,9 +78,7 @@ def _chunks(
     """Yield sources and targets, chunk by chunk."""
     total = whole_number("edge_factor", edge_factor, 1) * 2 ** whole_number("scale", scale, 1, 30)
     whole_number("seed", seed)
-    for name, p in zip("abc", abc, strict=True):
-        if not 0 <= p <= 1:
-            raise ValueError(f"{name} is {p!r}; it must be a probability in [0, 1]")
+    check_probabilities(**dict(zip("abc", abc, strict=True)))
     if sum(abc) > 1 + 1e-9:
         raise ValueError(f"a + b + c is {sum(abc):g}; it must be ≤ 1")
     for k, start in enumerate(range(0, total, DRAW * DRAWS)):

@@ -38,8 +38,7 @@ from timelike.embedding.calibration import Calibration
 from timelike.embedding.exact_ranking import LIKELIHOOD, ranker
 from timelike.embedding.plain_json import from_plain, struct_from_json, struct_to_json, to_plain
 from timelike.embedding.trained_on import TrainedOn
-from timelike.graphs.name_parsing import names_from
-from timelike.graphs.node_names import NAME_KINDS, plain_names
+from timelike.graphs.node_names import NAME_KINDS, names_from, plain_names
 from timelike.io.untrusted_parquet import read_table
 
 if TYPE_CHECKING:

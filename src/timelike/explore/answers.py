@@ -19,8 +19,7 @@ from timelike.embedding.exports import coordinate_names
 from timelike.evaluation.metrics import resolve_ties
 from timelike.explore.shown_model import Picture, Shown
 from timelike.graphs.digraph import DiGraph
-from timelike.graphs.node_lookup import find_nodes, unknown
-from timelike.graphs.node_names import as_names, nearest
+from timelike.graphs.node_names import as_names, find_nodes, nearest, unknown
 from timelike.manifolds import pairwise
 from timelike.plot.drawn_nodes import score_edges
 

@@ -12,7 +12,7 @@ from timelike._util.checks import show
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.model_folder import blaming
 from timelike.graphs.digraph import DiGraph
-from timelike.graphs.node_lookup import find_nodes
+from timelike.graphs.node_names import find_nodes
 from timelike.io.untrusted_parquet import read_table
 
 #: Number of distinct colours; rarer categories become "other".

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike._util.checks import whole_number
 from timelike.graphs.digraph import DiGraph
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 #: Most paths of two edges that are examined; if there are more, this many are sampled.
@@ -95,7 +98,7 @@ def describe(graph: DiGraph, seed: int = 0) -> Description:
     sizes = np.bincount(labels, minlength=1)
     cyclic = sizes[labels] > 1 if graph.num_nodes else np.zeros(0, bool)
     rng = np.random.default_rng(whole_number("seed", seed))
-    cycle, searches = _longest_shortest_cycle(graph, labels, np.flatnonzero(cyclic), rng)
+    cycle, searches = _longest_shortest_cycle(matrix, labels, np.flatnonzero(cyclic), rng)
     share, paths = _transitive(graph, rng)
     pairs = graph.num_nodes * (graph.num_nodes - 1)
     facts: dict[str, Any] = {
@@ -139,51 +142,37 @@ def _quantiles(degrees: dict[str, float]) -> str:
     return ", ".join(f"{value:g} at {float(q):.0%}" for q, value in degrees.items())
 
 
-# Cycles
-
-
 def _longest_shortest_cycle(
-    graph: DiGraph, labels: np.ndarray, on_cycles: np.ndarray, rng: np.random.Generator
+    matrix: csr_array, labels: np.ndarray, on_cycles: np.ndarray, rng: np.random.Generator
 ) -> tuple[int, int]:
     """The longest of the shortest cycles through some nodes, and the number of nodes searched."""
     starts = on_cycles if len(on_cycles) <= STARTS else rng.choice(on_cycles, STARTS, replace=False)
     longest, budget = 0, FOLLOWED
     for done, start in enumerate(starts):
-        length, budget = _shortest_cycle(graph, labels, int(start), budget)
+        length, budget = _shortest_cycle(matrix, labels, int(start), budget)
         longest = max(longest, length)
         if budget <= 0:
             return longest, done + (length > 0)
     return longest, len(starts)
 
 
-def _shortest_cycle(graph: DiGraph, labels: np.ndarray, start: int, budget: int) -> tuple[int, int]:
+def _shortest_cycle(matrix: csr_array, labels: np.ndarray, start: int, budget: int) -> tuple[int, int]:
     """Edges in the shortest cycle through a node (0 if the budget runs out), and the remaining budget.
 
     A breadth-first search within the strong component of the node; each level costs a few NumPy calls.
     """
-    seen = np.zeros(graph.num_nodes, bool)
-    level, length = np.asarray([start], np.int64), 0
+    seen = np.zeros(len(labels), bool)
+    level, length = np.asarray([start]), 0
     while level.size and budget > 0:
         length += 1
-        reached = graph.targets[_rows(graph, level)]
+        reached = matrix[level].indices
         budget -= reached.size + 100
         reached = reached[labels[reached] == labels[start]]
         if np.any(reached == start):
             return length, budget
-        level = np.unique(reached[~seen[reached]]).astype(np.int64)
+        level = np.unique(reached[~seen[reached]])
         seen[level] = True
     return 0, budget
-
-
-def _rows(graph: DiGraph, nodes: np.ndarray) -> np.ndarray:
-    """Positions of all outgoing edges of these nodes."""
-    low = graph.row_starts[nodes].astype(np.int64)
-    counts = graph.row_starts[nodes + 1] - low
-    shift = np.repeat(low - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
-    return np.arange(shift.size) + shift
-
-
-# Transitive triples
 
 
 def _transitive(graph: DiGraph, rng: np.random.Generator) -> tuple[float | None, int]:
@@ -200,9 +189,6 @@ def _transitive(graph: DiGraph, rng: np.random.Generator) -> tuple[float | None,
     if not count:
         return None, 0
     return float(np.mean(graph.has_edges(a[proper], c[proper]))), count
-
-
-# Geometry
 
 
 def _suggest(facts: dict[str, Any]) -> tuple[str, str]:

@@ -11,8 +11,7 @@ import numpy as np
 
 from timelike._util.checks import instance, show, whole_number
 from timelike.graphs import edge_sorting
-from timelike.graphs.node_lookup import unknown
-from timelike.graphs.node_names import NameColumn, Names, as_names
+from timelike.graphs.node_names import NameColumn, Names, as_names, unknown
 from timelike.graphs.reading_notes import ReadSummary
 
 if TYPE_CHECKING:

@@ -1,19 +1,27 @@
-"""Node names: a tuple for small graphs, a column for large ones, both with fast lookup of numbers."""
+"""Node names: a tuple for small graphs, a column for large ones, with lookup by name and by text."""
 
 from __future__ import annotations
 
 import difflib
 import operator
 from bisect import bisect
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike._util.checks import show
 
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Up to this many names are Python objects in a tuple; more are a column.
+SMALL = 2**17
+#: Matches texts that are integers.
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 #: With more names than this, `nearest` compares only those that share a prefix with the value.
 COMPARED = 20_000
 
@@ -107,6 +115,33 @@ def as_names(names: Sequence[Hashable]) -> Names:
     return names if isinstance(names, NameTuple | NameColumn) else NameTuple(names)
 
 
+def name_numbers(ids: np.ndarray) -> NameTuple | NumberColumn | None:
+    """Names of nodes with these ids, in ascending order; None if the ids are 0 … n − 1."""
+    if ids[0] == 0 and ids[-1] == len(ids) - 1:
+        return None
+    return NameTuple(ids.tolist()) if len(ids) <= SMALL else NumberColumn(ids)
+
+
+def names_from(column: pl.Series) -> Names:
+    """Names of any kind; many texts, or many numbers in ascending order, stay a column."""
+    import polars as pl
+
+    if len(column) > SMALL and column.dtype == pl.String:
+        return NameColumn(column)
+    if len(column) > SMALL and column.dtype.is_integer() and column.is_sorted():
+        return NumberColumn(column.to_numpy())
+    return NameTuple(column.to_list())
+
+
+def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """id → name: the label if it is unique, else the label followed by the id."""
+    count = Counter(labels.values())
+    names = {key: x if x and count[x] == 1 else f"{x} ({key})".strip() for key, x in labels.items()}
+    if len(set(names.values())) != len(names):
+        raise ValueError("labels: two nodes have the same label; omit labels")
+    return names
+
+
 def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
     """Names in a form that a file can hold; raise a `TypeError` if it cannot."""
     values: list[Any] = [name.item() if isinstance(name, np.generic) else name for name in names]
@@ -132,3 +167,33 @@ def nearest(names: Names, value: Any) -> list[str]:
     lower = [name.lower() for name in candidates]
     near = difflib.get_close_matches(text.lower(), dict.fromkeys(lower), 3, 0)
     return [candidates[lower.index(name)] for name in near]
+
+
+def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
+    """The number of the node that each text names, −1 if there is no such node.
+
+    A text also matches an integer name or, in a graph without names, a node number.
+    """
+    import polars as pl
+
+    distinct = texts.unique(maintain_order=True)
+    whole = distinct.str.contains(WHOLE).to_list()
+    if names is None:
+        numbers = [
+            int(x) if ok and 0 <= int(x) < nodes else None for x, ok in zip(distinct, whole, strict=True)
+        ]
+    else:
+        lookup = as_names(names)
+        numbers = lookup.find(distinct.to_list())
+        missing = [i for i, number in enumerate(numbers) if number is None and whole[i]]
+        for i, number in zip(missing, lookup.find([int(distinct[i]) for i in missing]), strict=True):
+            numbers[i] = number
+    found = pl.Series(numbers, dtype=pl.Int32).fill_null(-1)
+    return texts.replace_strict(distinct, found, return_dtype=pl.Int32).to_numpy()
+
+
+def unknown(value: Hashable, nodes: int, names: Sequence[Hashable] | None) -> str:
+    """The error message about a node that does not exist."""
+    if names is None:
+        return f"there is no node {value!r}; these nodes have no names, only the numbers 0 to {nodes - 1}"
+    return f"there is no node {value!r}; the nearest names are {', '.join(nearest(as_names(names), value))}"

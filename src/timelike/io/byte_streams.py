@@ -111,13 +111,22 @@ class File:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield numbered lines of UTF-8 text without their line ends."""
         for first, block in self.blocks():
-            for i, line in enumerate(block.split(b"\n")[:-1], first):
+            for i, line in numbered_lines(first, block):
                 try:
                     yield i, line.decode().rstrip("\r")
                 except UnicodeDecodeError:
                     raise ValueError(
                         f"{self.name}, line {i}: this is not UTF-8 text; the text is {line[:60]!r}"
                     ) from None
+
+
+def numbered_lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a block, numbered from `first`, without copying the whole block."""
+    at = 0
+    while at < len(block):
+        end = block.index(b"\n", at)
+        yield first, block[at:end]
+        first, at = first + 1, end + 1
 
 
 def _zstd(raw: Any, name: str) -> Any:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.node_names import as_names, nearest
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Names of the source column, and of the target column.
 SOURCES = re.compile("source|src|from|u|head|node1|regulator|tf|citing|follower|subject")
@@ -48,7 +46,17 @@ def pick(
     time: Column | None = None,
 ) -> Places:
     """Find source, target and weight (as requested, else by name, else the first two columns) and time."""
-    places = _ends_and_weight(where, header, width, columns)
+    if columns is None:
+        words = [] if header is None else [str(word) for word in header]
+        ends = named_ends(words) or (0, 1)
+        named = (i for i, word in enumerate(words) if word.strip().lower() == "weight" and i not in ends)
+        places = Places(*ends, next(named, None))
+    elif isinstance(columns, str | bytes) or len(columns) not in (2, 3):
+        raise ValueError(
+            f"columns is {show(columns)}; it must be (source, target) or (source, target, weight)"
+        )
+    else:
+        places = Places(*(_position(where, header, width, column, "columns") for column in columns))
     if time is None:
         return places
     place = _position(where, header, width, time, "time")
@@ -56,19 +64,6 @@ def pick(
     if taken:
         raise ValueError(f"{where}: time is {show(time)}, which is the {taken[0]} column; set columns too")
     return places._replace(time=place)
-
-
-def _ends_and_weight(where: str, header: Sequence[str] | None, width: int, columns: Columns | None) -> Places:
-    if columns is not None:
-        if isinstance(columns, str | bytes) or len(columns) not in (2, 3):
-            raise ValueError(
-                f"columns is {show(columns)}; it must be (source, target) or (source, target, weight)"
-            )
-        return Places(*(_position(where, header, width, column, "columns") for column in columns))
-    words = [] if header is None else [str(word) for word in header]
-    source, target = named_ends(words) or (0, 1)
-    weight = next((i for i, word in enumerate(words) if word.strip().lower() == "weight"), None)
-    return Places(source, target, weight if weight not in (source, target) else None)
 
 
 def named_ends(words: Sequence[str]) -> tuple[int, int] | None:
@@ -133,8 +128,6 @@ def choose(
 
 def _as_nodes(where: str, column: pl.Series) -> pl.Series:
     """Return a column of nodes as strings or 64-bit integers, with nulls for missing ones."""
-    import polars as pl
-
     kind = column.dtype
     if kind == pl.UInt64 and (column.fill_null(0) >= 2**63).any():
         raise ValueError(f"{where} has numbers of 2⁶³ and more; convert them to text")
@@ -151,8 +144,6 @@ def _as_nodes(where: str, column: pl.Series) -> pl.Series:
 
 def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: int = 0) -> None:
     """Add the rows of a table; a row without source, target or (if times are read) time is malformed."""
-    import polars as pl
-
     names = table.columns
     ends = [_as_nodes(f"{builder.source}: column {names[i]!r}", table[names[i]]) for i in used[:2]]
     if ends[0].dtype != ends[1].dtype:
@@ -160,8 +151,13 @@ def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: in
     good = ends[0].is_not_null() & ends[1].is_not_null()
     if ends[0].dtype == pl.String:
         good &= (ends[0].fill_null("") != "") & (ends[1].fill_null("") != "")
-    weights = None if used.weight is None else _as_weights(builder.source, table[names[used.weight]])
-    kept, times = good.to_numpy(), None
+    weights, times, kept = None, None, good.to_numpy()
+    if used.weight is not None:
+        column = table[names[used.weight]]
+        if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
+            where = f"{builder.source}: column {column.name!r}"
+            raise ValueError(f"{where} holds {column.dtype}; weights must be numbers")
+        weights = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     if used.time is not None:
         when = table[names[used.time]]
         times, timed = builder.clock.of_column(f"{builder.source}: column {when.name!r}", when)
@@ -175,12 +171,3 @@ def add_table(builder: Builder, table: pl.DataFrame, used: Places, first_row: in
         ends = [end.filter(kept) for end in ends]
         weights, times = (None if x is None else x[kept] for x in (weights, times))
     builder.add(ends[0], ends[1], weights, times)
-
-
-def _as_weights(where: str, column: pl.Series) -> np.ndarray:
-    """Return a column of weights as floats, NaN for missing ones."""
-    import polars as pl
-
-    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null)):
-        raise ValueError(f"{where}: column {column.name!r} holds {column.dtype}; weights must be numbers")
-    return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()

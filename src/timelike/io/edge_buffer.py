@@ -19,7 +19,7 @@ class EdgeList:
 
     def __init__(self) -> None:
         self._count = 0
-        self._columns = _Column(), _Column(), _Column()  # keys (see `edge_sorting`), weights, times
+        self._columns: list[Any] = [None] * 3  # keys (see `edge_sorting`), weights, times
 
     def __len__(self) -> int:
         return self._count
@@ -27,18 +27,28 @@ class EdgeList:
     def append(
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
     ) -> None:
-        """Add edges."""
-        for column, values in zip(self._columns, (keys(s, t), weights, times), strict=True):
-            column.put(self._count, values)
-        self._count += len(s)
+        """Add edges; the system moves the pages of a large column that grows without copying them."""
+        start, end = self._count, self._count + len(s)
+        for i, values in enumerate((keys(s, t), weights, times)):
+            if values is None:
+                continue
+            column = self._columns[i]
+            if column is None:
+                column = self._columns[i] = np.empty(FIRST // values.itemsize, values.dtype)
+            if end > len(column):
+                values = values.copy()  # they may be a view of the array that moves
+                column.resize(end + end // 16, refcheck=False)
+            column[start:end] = values
+        self._count = end
 
     def pieces(self) -> Iterator[Edges]:
         """Yield the present edges in pieces."""
         count = self._count
-        return (self._piece(i, min(i + PIECE, count)) for i in range(0, count, PIECE))
+        return (self._piece(slice(i, min(i + PIECE, count))) for i in range(0, count, PIECE))
 
-    def _piece(self, start: int, end: int) -> Edges:
-        key, weights, times = (column.part(start, end) for column in self._columns)
+    def _piece(self, part: slice) -> Edges:
+        pieces: Any = (None if column is None else column[part] for column in self._columns)
+        key, weights, times = pieces
         return *ends(key), weights, times
 
     def change(self, change: Callable[..., Edges]) -> None:
@@ -52,35 +62,10 @@ class EdgeList:
         for s, t, weights, times in self.pieces():
             self.append(t, s, weights, times)
 
-    def taken(self) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    def taken(self) -> Any:
         """Return keys, weights and times, and empty the buffer."""
-        key, weights, times = (column.taken(self._count) for column in self._columns)
-        self._count = 0
-        return key, weights, times
-
-
-class _Column:
-    """An array that grows at its end, or None; the system moves the pages of a large one without copying."""
-
-    def __init__(self) -> None:
-        self._values: np.ndarray | None = None
-
-    def put(self, start: int, values: np.ndarray | None) -> None:
-        if values is None:
-            return
-        if self._values is None:
-            self._values = np.empty(FIRST // values.itemsize, values.dtype)
-        end = start + len(values)
-        if end > len(self._values):
-            values = values.copy()  # they may be a view of the array that moves
-            self._values.resize(end + end // 16, refcheck=False)
-        self._values[start:end] = values
-
-    def part(self, start: int, end: int) -> Any:
-        return None if self._values is None else self._values[start:end]
-
-    def taken(self, count: int) -> Any:
-        values, self._values = self._values, None
-        if values is not None:
-            values.resize(count, refcheck=False)
-        return values
+        for column in self._columns:
+            if column is not None:
+                column.resize(self._count, refcheck=False)
+        columns, self._columns, self._count = self._columns, [None] * 3, 0
+        return columns

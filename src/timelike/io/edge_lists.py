@@ -1,7 +1,7 @@
 """Edge lists as text: one edge per line, fields separated by tabs, commas, semicolons, bars or blanks.
 
 A file is read in blocks of whole lines. `_fast` parses a block with polars and gives up on anything unusual;
-`_careful` reads line by line and defines what a block means.
+`_rows` reads line by line and defines what a block means.
 """
 
 from __future__ import annotations
@@ -9,25 +9,24 @@ from __future__ import annotations
 import csv
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
-from timelike.io.byte_streams import File
+from timelike.graphs.digraph import MOST_NODES
+from timelike.io.byte_streams import File, numbered_lines
 from timelike.io.columns import Column, Columns
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named
 
-if TYPE_CHECKING:
-    import polars as pl
-
 #: Beginnings of lines to skip; `sep=;` is for Excel.
 COMMENTS = ("#", "%", "sep=", '"sep=')
 #: Rows held as Python objects at a time.
 SOME = 2**15
-NAN = float("nan")
+EDGES, NODES = "edge.csv.gz", "num-node-list.csv.gz"
 
 
 def collect(
@@ -62,18 +61,9 @@ def collect(
 
 def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
     """Return the first lines that are neither blank nor comments."""
-    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in _lines(first, block))
+    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in numbered_lines(first, block))
     used = ((i, line) for i, line in lines if line.strip(BLANKS) and not line.startswith(comments))
     return list(itertools.islice(used, SAMPLE))
-
-
-def _lines(first: int, block: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield numbered lines without copying the whole block."""
-    at = 0
-    while at < len(block):
-        end = block.index(b"\n", at)
-        yield first, block[at:end]
-        first, at = first + 1, end + 1
 
 
 def add_block(
@@ -88,7 +78,7 @@ def add_block(
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
     times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
     if table is None or (layout.places.time is not None and times is None):
-        _careful(builder, first, block, layout, comments)
+        add_rows(builder, _rows(builder, first, block, layout, comments))
     else:
         weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
@@ -96,8 +86,6 @@ def add_block(
 
 def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFrame | None:
     """Return the edges of a block of plain lines, or None if anything in it needs care."""
-    import polars as pl
-
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     if layout.delimiter == " ":
@@ -132,26 +120,19 @@ def _single_blanks(block: bytes) -> bytes:
     return block.replace(b" \n", b"\n").replace(b"\n ", b"\n").removeprefix(b" ")
 
 
-def _careful(builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]) -> None:
-    """Read line by line."""
-    import polars as pl
-
-    rows = _rows(builder, first, block, layout, comments)
+def add_rows(builder: Builder, rows: Iterator[tuple]) -> None:
+    """Add rows of source, target, weight and time (None in all rows: there are none), some at a time."""
     while some := list(itertools.islice(rows, SOME)):
-        sources, targets, weights, times = zip(*some, strict=True)
-        builder.add(
-            pl.Series(sources, dtype=pl.String),
-            pl.Series(targets, dtype=pl.String),
-            None if layout.places.weight is None else np.asarray(weights),
-            None if layout.places.time is None else np.asarray(times),
-        )
+        s, t, *rest = zip(*some, strict=True)
+        weights, times = (None if x[0] is None else np.asarray(x) for x in rest)
+        builder.add(pl.Series(s, dtype=pl.String), pl.Series(t, dtype=pl.String), weights, times)
 
 
 def _rows(
     builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
-) -> Iterator[tuple[str, str, float, Time | None]]:
+) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
-    for number, raw in _lines(first, block):
+    for number, raw in numbered_lines(first, block):
         try:
             line = raw.decode().rstrip("\r")
             if line.strip(BLANKS) and not line.startswith(comments):
@@ -164,7 +145,7 @@ def _rows(
             builder.bad(f"line {number}", str(problem), line)
 
 
-def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time | None]:
+def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float | None, Time | None]:
     """Parse one line; a `ValueError` says what is wrong with it."""
     if "\r" in line:
         raise ValueError(RETURN)
@@ -177,11 +158,45 @@ def _row(line: str, layout: Layout, clock: Clock) -> tuple[str, str, float, Time
     s, t, w, at = layout.places
     if not row[s] or not row[t]:
         raise ValueError(f"the {'target' if row[s] else 'source'} is empty")
-    weight = "" if w is None else row[w]
-    missing = weight.lower() in MISSING
-    if not missing and not NUMBER.fullmatch(weight):
-        raise ValueError(f"the weight {show(weight)} is not a number")
-    time = None if at is None else clock.of(row[at])
-    if at is not None and time is None:
-        raise ValueError(clock.problem(row[at]))
-    return row[s], row[t], NAN if missing else float(weight), time
+    weight = None if w is None else parsed_weight(row[w])
+    return row[s], row[t], weight, None if at is None else clock.required(row[at])
+
+
+def parsed_weight(text: str) -> float:
+    """Return a weight, NaN if it is missing."""
+    if text.lower() in MISSING:
+        return float("nan")
+    if not NUMBER.fullmatch(text):
+        raise ValueError(f"the weight {show(text)} is not a number")
+    return float(text)
+
+
+def collect_folder(folder: Path, builder: Builder) -> None:
+    """Add the graph of a folder in the layout of the Open Graph Benchmark, or of its subfolder `raw`.
+
+    The nodes are 0 … n − 1; the files have no headers.
+    """
+    place = next((x for x in (folder, folder / "raw") if (x / EDGES).is_file()), None)
+    if place is None and (folder / "train.tsv").is_file():
+        raise ValueError(
+            f"{folder}: `timelike split` wrote this folder; name a file in it, such as train.tsv"
+        )
+    if place is None:
+        raise ValueError(f"{folder}: the folder must contain {EDGES} and {NODES}, as OGB's do; it does not")
+    builder.node_count = _node_count(place / NODES)
+    builder.source = str(place / EDGES)
+    with File(place / EDGES) as file:
+        collect(file, builder, columns=(0, 1), delimiter=",", header=False)
+
+
+def _node_count(path: Path) -> int:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; it must hold the number of nodes")
+    with File(path) as file:
+        rows = [line.strip() for _, line in file.lines() if line.strip()]
+    good = len(rows) == 1 and len(rows[0]) < 11 and rows[0].isdecimal() and int(rows[0]) <= MOST_NODES
+    if not good:
+        raise ValueError(
+            f"{path}: expected one number of nodes; {len(rows)} lines, the first {show(rows[:1])}"
+        )
+    return int(rows[0])

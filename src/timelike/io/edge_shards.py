@@ -18,6 +18,7 @@ from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.atomic_files import read_text, replacing_folder
 from timelike._util.checks import whole_number
@@ -90,7 +91,6 @@ class EdgeShards:
             return NumberColumn(np.array(_array(numbers, np.int64, (self.num_nodes,))))
         if not texts.exists():
             return None
-        import polars as pl
 
         try:
             column = read_table(texts).get_column("name", default=None)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE | re.ASCII)
 DATE = "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?Z?)?"
@@ -33,6 +31,13 @@ class Clock:
         time = _parsed(value)
         return None if time is None or not self._agrees(isinstance(time, np.datetime64)) else time
 
+    def required(self, value: Any) -> Time:
+        """Return the time that a string or an object stands for; a `ValueError` says what is wrong."""
+        time = self.of(value)
+        if time is None:
+            raise ValueError(self.problem(value))
+        return time
+
     def _agrees(self, dates: bool) -> bool:
         """Whether the times so far are of the same kind."""
         if self.dates is None:
@@ -41,8 +46,6 @@ class Clock:
 
     def of_texts(self, texts: pl.Series) -> np.ndarray | None:
         """Return the times of a column of strings, or None unless all of them are times."""
-        import polars as pl
-
         numbers = texts.cast(pl.Float64, strict=False)
         if numbers.is_finite().fill_null(False).all():
             return numbers.to_numpy() if self._agrees(False) else None
@@ -56,8 +59,6 @@ class Clock:
 
     def of_column(self, where: str, column: pl.Series) -> tuple[np.ndarray, np.ndarray]:
         """Return the times of a table column, and a mask of the valid ones."""
-        import polars as pl
-
         kind = column.dtype
         if kind.is_numeric() or kind == pl.Null:
             column = column.cast(pl.Float64) if kind.is_decimal() else column  # NumPy has no decimals

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
@@ -20,7 +21,11 @@ def read(
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "iloc"):
-        source = _arrow(source)
+        try:
+            source = pl.DataFrame(source)
+        except pl.exceptions.PolarsError:
+            why = "it must be a table with source and target columns"
+            raise ValueError(f"source is a {type(source).__name__}; {why}") from None
     if hasattr(source, "columns") and hasattr(source, "shape"):
         return _frame(source, builder, columns, time)
     if hasattr(source, "__array__"):
@@ -48,16 +53,13 @@ def _networkx(source: Any, builder: Builder, time: Column | None) -> DiGraph:
 
     `time` names the edge attribute with the times; every edge must have it.
     """
-    rows = list(source.edges(data="weight"))
-    when = None if time is None else [x for _, _, x in source.edges(data=time)]
+    rows = [(a, b, data.get("weight"), data.get(time)) for a, b, data in source.edges(data=True)]
     if not source.is_directed():
         builder.remarks.append("the graph is undirected: every edge counts both ways")
-        twice = [i for i, (a, b, _) in enumerate(rows) if a != b]
-        when = when and when + [when[i] for i in twice]
-        rows += [(rows[i][1], rows[i][0], rows[i][2]) for i in twice]
-    weighted = any(w is not None for _, _, w in rows)
-    rows = [(a, b, 1 if w is None else w) if weighted else (a, b) for a, b, w in rows]
-    return _objects(builder, list(source.nodes), rows, when)
+        rows += [(b, a, *rest) for a, b, *rest in rows if a != b]
+    weighted = any(w is not None for _, _, w, _ in rows)
+    edges = [(a, b, 1 if w is None else w) if weighted else (a, b) for a, b, w, _ in rows]
+    return _objects(builder, list(source.nodes), edges, None if time is None else [x for *_, x in rows])
 
 
 def _sparse(source: Any, builder: Builder) -> DiGraph:
@@ -77,35 +79,19 @@ def _sparse(source: Any, builder: Builder) -> DiGraph:
     return builder.numbered(s, t, source.shape[0], None if np.all(weights == 1) else weights)
 
 
-def _arrow(source: Any) -> Any:
-    import polars as pl
-
-    try:
-        return pl.DataFrame(source)
-    except pl.exceptions.PolarsError:
-        kind = type(source).__name__
-        raise ValueError(f"source is a {kind}; it must be a table with source and target columns") from None
-
-
 def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
     """Read a pandas or polars frame like a Parquet file, or a pandas adjacency matrix."""
-    import polars as pl
-
     if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
         return _adjacency(source, builder)
     names = [str(name) for name in source.columns]
     kept, places = choose(builder, names, columns, time)
-    if isinstance(source, pl.DataFrame):
-        return _columns({names[i]: source[names[i]] for i in kept}, builder, places)
-    unique = [names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept]
-    values = [_series(source.iloc[:, i]) for i in kept]
-    return _columns(dict(zip(unique, values, strict=True)), builder, places)
+    column = source.to_series if isinstance(source, pl.DataFrame) else lambda i: _series(source.iloc[:, i])
+    unique = (names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept)
+    return _columns({name: column(i) for name, i in zip(unique, kept, strict=True)}, builder, places)
 
 
 def _columns(table: dict[str, Any], builder: Builder, places: Places) -> DiGraph:
     """Read named columns; row by row if any is a list, that is, holds values of several types."""
-    import polars as pl
-
     if any(isinstance(values, list) for values in table.values()):
         values = [list(x) for x in table.values()]
         rows = zip(*(values[i] for i in places[:3] if i is not None), strict=True)
@@ -126,16 +112,15 @@ def _is_adjacency(source: Any) -> bool:
 def _adjacency(source: Any, builder: Builder) -> DiGraph:
     """Read a frame whose index and columns name the nodes as edges row → column; NaN is no edge."""
     values = _floats(source.fillna(0).to_numpy(), builder).reshape(source.shape)
-    ends, index, columns = np.nonzero(values), list(source.index), list(source.columns)
-    weights = values[ends]
-    rows = [(index[i], columns[j], w) for i, j, w in zip(*ends, weights, strict=True)]
-    return _objects(builder, columns, [row[:2] for row in rows] if np.all(weights == 1) else rows)
+    i, j = np.nonzero(values)
+    ends = [source.index[i].tolist(), source.columns[j].tolist()]
+    weights = values[i, j]
+    rows = zip(*ends, *([] if np.all(weights == 1) else [weights]), strict=True)
+    return _objects(builder, list(source.columns), list(rows))
 
 
 def _series(column: Any) -> Any:
     """Convert a pandas column to a polars one, or to a list if its values are of several types."""
-    import polars as pl
-
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return pl.Series(column.to_numpy())
     values = [None if missing else x for x, missing in zip(column.tolist(), column.isna(), strict=True)]
@@ -176,7 +161,8 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: 
 
 def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
     """Read `edge_index` of shape (2, edges), `num_nodes`, and `edge_weight` if present."""
-    index, weight = (_to_numpy(getattr(source, x, None)) for x in ("edge_index", "edge_weight"))
+    tensors: Any = (getattr(source, name, None) for name in ("edge_index", "edge_weight"))
+    index, weight = (np.asarray(x.detach().cpu() if hasattr(x, "detach") else x) for x in tensors)
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise ValueError(
             f"source.edge_index has shape {index.shape} of {index.dtype}; it must be integer (2, edges)"
@@ -186,19 +172,13 @@ def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:
     return builder.numbered(index[0], index[1], nodes, _floats(weight, builder) if weight.ndim else None)
 
 
-def _to_numpy(tensor: Any) -> np.ndarray:
-    for method in ("detach", "cpu", "numpy"):
-        tensor = getattr(tensor, method)() if hasattr(tensor, method) else tensor
-    return np.asarray(tensor)
-
-
 def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = None) -> DiGraph:
     """Read pairs, or triples with a weight; `when` holds the times of the rows, if any."""
     rows: list[tuple] = []
     values: list[Any] = []
     for i, row in enumerate(source):
         good = isinstance(row, tuple | list | np.ndarray) and len(row) in (2, 3)
-        if not good or any(_is_missing(x) for x in row[:2]):
+        if not good or any(x is None or x == "" or (isinstance(x, float) and x != x) for x in row[:2]):
             builder.bad(f"row {i}", "it must be (source, target) or (source, target, weight)", row)
         elif rows and len(row) != len(rows[0]):
             builder.bad(f"row {i}", f"it has {len(row)} items, but the first row has {len(rows[0])}", row)
@@ -206,10 +186,6 @@ def _tuples(source: Iterable[Any], builder: Builder, when: list[Any] | None = No
             rows.append(tuple(row))
             values += [] if when is None else [when[i]]
     return _objects(builder, [], rows, None if when is None else values)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and value != value)
 
 
 def _floats(values: Any, builder: Builder) -> np.ndarray:
@@ -224,8 +200,6 @@ def _objects(builder: Builder, nodes: list[Any], rows: list[tuple], when: list[A
 
     Names become columns if all are text or all are whole numbers; else a dictionary numbers them.
     """
-    import polars as pl
-
     times = None
     if when is not None:
         each = [builder.clock.of(value) for value in when]
@@ -236,10 +210,10 @@ def _objects(builder: Builder, nodes: list[Any], rows: list[tuple], when: list[A
         times = np.asarray([time for time in each if time is not None])
     weights = _floats([row[2] for row in rows], builder) if rows and len(rows[0]) == 3 else None
     edges = [row[:2] for row in rows]
-    listed = [*(builder.nodes if builder.nodes is not None else ()), *nodes]
+    listed = [*builder.nodes, *nodes]
     for kind, dtype in ((str, pl.String), (int | np.integer, pl.Int64)):
         if all(_is_kind(x, kind) for row in (listed, *edges) for x in row):
-            builder.nodes = pl.Series("nodes", listed, dtype=dtype) if listed else None
+            builder.nodes = pl.Series("nodes", listed, dtype=dtype)
             ends = [pl.Series([edge[i] for edge in edges], dtype=dtype) for i in (0, 1)]
             builder.add(ends[0], ends[1], weights, times)
             return builder.finish()

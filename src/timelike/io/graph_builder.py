@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
-from timelike.graphs.name_parsing import WHOLE, name_numbers, names_from, single, small, whole_numbers
-from timelike.graphs.node_names import Names, as_names
+from timelike.graphs.node_names import WHOLE, Names, as_names, name_numbers, names_from
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
-from timelike.io.name_numbering import IdNumbering, Numbering
-
-if TYPE_CHECKING:
-    import polars as pl
+from timelike.io.name_numbering import Numbering, small, whole_numbers
 
 #: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
@@ -39,7 +36,8 @@ class Builder:
     """
 
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
-        self.source, self.nodes, self.skip_bad_rows = source, nodes, skip_bad_rows
+        self.source, self.skip_bad_rows = source, skip_bad_rows
+        self.nodes = pl.Series([], dtype=pl.String) if nodes is None else nodes
         self.remarks: list[str] = []
         self.clock = Clock()
         self.node_count: int | None = None
@@ -47,7 +45,7 @@ class Builder:
         self.lone: list[str] = []
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
-        self._numbering: Numbering | IdNumbering | None = None
+        self._numbering: Numbering | None = None
         self._edges = EdgeList()
         self._top = 0
 
@@ -60,9 +58,7 @@ class Builder:
 
     def list_nodes(self, names: pl.Series) -> None:
         """Put the nodes that the source itself lists before those that the caller listed."""
-        import polars as pl
-
-        self.nodes = names if self.nodes is None else pl.concat([names, self.nodes.cast(pl.String)])
+        self.nodes = pl.concat([names, self.nodes.cast(pl.String)])
 
     def add(
         self,
@@ -73,14 +69,20 @@ class Builder:
     ) -> None:
         """Add edges between names, which are either all text or all whole numbers."""
         s, t = self._numbers(sources, targets)
-        self._edges.append(s, t, single(weights), times)
+        self._append(s, t, weights, times)
+
+    def _append(
+        self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
+    ) -> None:
+        """Add edges between numbers; a weight that is too large for single precision becomes infinite."""
+        with np.errstate(over="ignore"):
+            weights = None if weights is None else weights.astype(np.float32)
+        self._edges.append(s, t, weights, times)
         self.rows += len(s)
 
     def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
         """Number the names; as long as all are small whole numbers, each is its own number."""
-        import polars as pl
-
-        if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
+        if sources.dtype == pl.String and (self._numbering is None or self._numbering.kind != pl.String):
             s, t = whole_numbers(sources), whole_numbers(targets)
             if s is None or t is None or (not self.rows and self._wrong_node() is not None):
                 self._start_numbering(pl.String)
@@ -96,12 +98,10 @@ class Builder:
 
     def _start_numbering(self, kind: Any) -> None:
         """Number the listed nodes, then everything added so far as whole numbers."""
-        import polars as pl
-
         ids = None if self._numbering is None else self._numbering.names()
-        self._numbering = numbering = Numbering() if kind == pl.String else IdNumbering()
-        listed = pl.Series([], dtype=kind) if self.nodes is None else self.nodes.cast(pl.String)
-        numbering.number([listed if kind == pl.String else pl.Series(self._whole_nodes(), dtype=kind)])
+        self._numbering = numbering = Numbering(kind)
+        listed = self.nodes if kind == pl.String else pl.Series(self._whole_nodes())
+        numbering.number([listed.cast(kind)])
 
         def number(s: np.ndarray, t: np.ndarray, *rest: Any) -> Edges:
             names = (pl.Series(x, dtype=pl.Int64) if ids is None else ids.gather(x) for x in (s, t))
@@ -130,8 +130,6 @@ class Builder:
 
     def finish(self) -> DiGraph:
         """Build the graph of everything added."""
-        import polars as pl
-
         if not self.rows:
             more = f", only {self.bad_rows:,} malformed rows" if self.bad_rows else ""
             raise ValueError(f"{self.source}: there are no edges in it{more}")
@@ -141,12 +139,7 @@ class Builder:
             lone = pl.Series(self.lone, dtype=pl.String)
             s, t = self._numbers(lone, lone)
             self._edges.append(s, t, None, None)
-        final = self._compact() if self._numbering is None else None
-        if final is None:
-            if self._numbering is None:
-                self._start_numbering(pl.Int64)
-            final = self.final_names()
-        names, rank, count = final
+        names, rank, count = (self._compact() if self._numbering is None else None) or self.final_names()
         self._filter(rank)
         return self._graph(count, names)
 
@@ -166,11 +159,9 @@ class Builder:
 
     def final_names(self) -> tuple[Names | None, np.ndarray | None, int]:
         """Return the nodes' names, their final numbers (None: unchanged) and their count."""
-        import polars as pl
-
-        assert self._numbering is not None
-        names = self._numbering.names()
-        self._numbering = None
+        if self._numbering is None:
+            self._start_numbering(pl.Int64)
+        names, self._numbering = self._numbering.names(), None  # type: ignore[union-attr]
         if names.dtype == pl.String and not names.str.contains(WHOLE).all():
             return names_from(names), None, len(names)
         ids = names.cast(int).to_numpy()
@@ -184,7 +175,7 @@ class Builder:
         if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
             limit = f"the limit is {NODES_PER_EDGE} nodes per edge"
             raise ValueError(f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; {limit}")
-        if isinstance(self._numbering, Numbering):
+        if self._numbering is not None and self._numbering.kind == pl.String:
             names = self._numbering.names()
             wrong = names.filter(~names.str.contains(WHOLE))
             raise ValueError(f"{self.source}: node is {show(wrong[0])}; it must be a whole number")
@@ -227,13 +218,12 @@ class Builder:
         """Build the graph of an object whose nodes are already numbered 0 … `nodes` − 1."""
         for end in (s, t):
             self._check_range(end, nodes, names)
-        self.rows += len(s)
-        self._edges.append(s, t, single(weights), times)
+        self._append(s, t, weights, times)
         self._filter()
         return self._graph(nodes, None if names is None else as_names(names))
 
     def _check_range(self, ids: np.ndarray, nodes: int, names: Sequence[Hashable] | None = None) -> None:
-        if self.nodes is not None and names is None:
+        if len(self.nodes) and names is None:
             raise ValueError(f"nodes has no meaning for {self.source}, which fixes the number of nodes")
         wrong = ids[(ids < 0) | (ids >= nodes)]
         if wrong.size:
@@ -258,18 +248,12 @@ class Builder:
 
     def _whole_nodes(self) -> np.ndarray:
         """Return the listed nodes as numbers; the nodes of the edges are numbers too."""
-        import polars as pl
-
-        if self.nodes is None:
-            return np.zeros(0, np.int32)
         wrong = self._wrong_node()
         if wrong is not None:
             raise ValueError(f"nodes: {show(wrong)} is not a whole number, as the nodes of {self.source} are")
-        return self.nodes.cast(pl.String).cast(int).to_numpy()
+        return self.nodes.cast(pl.Int64).to_numpy()
 
     def _wrong_node(self) -> str | None:
         """Return the first listed node that is not a whole number."""
-        import polars as pl
-
-        texts = pl.Series([], dtype=pl.String) if self.nodes is None else self.nodes.cast(pl.String)
+        texts = self.nodes.cast(pl.String)
         return next(iter(texts.filter(~texts.str.contains(WHOLE))), None)

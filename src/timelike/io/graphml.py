@@ -8,12 +8,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 
-from timelike.graphs.name_parsing import name_labels
+from timelike.graphs.node_names import name_labels
 from timelike.io.byte_streams import File
-from timelike.io.edge_times import NUMBER, Clock, Time
+from timelike.io.edge_lists import parsed_weight
+from timelike.io.edge_times import Clock, Time
 from timelike.io.graph_builder import Builder
-from timelike.io.line_layout import MISSING
 
 #: Limit on the nesting of elements, such as graphs within nodes.
 DEEPEST = 1000
@@ -24,8 +25,6 @@ def collect(file: File, builder: Builder, labels: bool = False, time: str | None
 
     `time` names the edge attribute with the times; every edge must have it.
     """
-    import polars as pl
-
     keys: dict[str, str] = {}
     names: dict[str, str] = {}
     ids: dict[str, str] = {}
@@ -109,10 +108,5 @@ def _edge(
     source, target = element.get("source", ""), element.get("target", "")
     if not source or not target:
         raise ValueError("the source or target is missing")
-    weight = data.get("weight", "1").lower()
-    if weight not in MISSING and not NUMBER.fullmatch(weight):
-        raise ValueError("the weight is not a number")
-    when = None if time is None else clock.of(data.get(time))
-    if time is not None and when is None:
-        raise ValueError(clock.problem(data.get(time)))
-    return source, target, float("nan") if weight in MISSING else float(weight), when
+    weight = parsed_weight(data.get("weight", "1"))
+    return source, target, weight, None if time is None else clock.required(data.get(time))

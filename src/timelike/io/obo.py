@@ -6,7 +6,9 @@ import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
-from timelike.graphs.name_parsing import name_labels
+import polars as pl
+
+from timelike.graphs.node_names import name_labels
 from timelike.io.byte_streams import File
 from timelike.io.graph_builder import Builder
 
@@ -26,8 +28,6 @@ class Term:
 
 def collect(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, labels: bool = False) -> None:
     """Add child → parent edges between all terms that are not obsolete; nodes are ids, or labels."""
-    import polars as pl
-
     seen: set[str] = set()
     terms = {term.id: term for term in _terms(file, builder, frozenset(relations), seen) if term.id}
     if unknown := sorted({*relations} - seen - {*RELATIONS}):

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from timelike._util.atomic_files import quiet
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.graph_builder import Builder
-from timelike.io.untrusted_parquet import check_pages
-
-if TYPE_CHECKING:
-    import polars as pl
+from timelike.io.untrusted_parquet import UNREADABLE, check_pages
 
 #: Rows per batch: at least `BATCH`, at most `LARGE`. A larger row group is cut into at most `PARTS` batches,
 #: because each batch costs a pass over its whole row group.
@@ -23,16 +21,12 @@ BATCH, LARGE, PARTS = 2**18, 2**20, 8
 
 def row_count(file: File) -> int:
     """Return the number of rows that a table claims to have."""
-    import polars as pl
-
     with _readable(file):
         return pl.scan_parquet(file.path or file.read(), glob=False).select(pl.len()).collect().item()
 
 
 def collect(file: File, builder: Builder, columns: Columns | None = None, time: Column | None = None) -> None:
     """Add the edges of a table to the builder, batch by batch, from the columns that are needed."""
-    import polars as pl
-
     source = file.path or file.read()
     with _readable(file):
         groups = check_pages(source)
@@ -52,12 +46,10 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
 @contextmanager
 def _readable(file: File) -> Iterator[None]:
     """Turn errors of polars into one-line errors that name the file."""
-    import polars as pl
-
     try:
         with quiet():
             yield
-    except (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except UNREADABLE as error:
         text = " ".join(str(error).split())[:200]
         raise ValueError(f"{file.name}: the Parquet file cannot be read: {text}") from None
 

@@ -1,23 +1,22 @@
-"""`read`: make a `DiGraph` from a file, a folder, the name of a data set or an object in memory."""
+"""`read` makes a `DiGraph` from a file, a folder, a data set or an object; `read_pairs` reads pairs only."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
 from timelike.io.byte_streams import File
-from timelike.io.formats import check_options, find
+from timelike.io.edge_lists import collect_folder
+from timelike.io.formats import check_options, find, find_rows
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
 
@@ -81,12 +80,10 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
     """Read a folder, a data set or a file."""
     path = Path(source)
     if path.is_dir():
-        from timelike.io import ogb
-
-        ogb.collect(path, builder, **check_options(ogb.collect, options, "a folder"))
+        collect_folder(path, builder, **check_options(collect_folder, options, "a folder"))
         return builder.finish()
     if source != "-" and not path.exists():
-        return _dataset(source, options if builder.nodes is None else {**options, "nodes": builder.nodes})
+        return _dataset(source, {**options, "nodes": builder.nodes} if len(builder.nodes) else options)
     with File(None if source == "-" else path) as file:
         builder.source = file.name
         form = find(file, options.pop("format", None))
@@ -98,7 +95,6 @@ def _nodes(nodes: Any) -> pl.Series | None:
     """Return the listed nodes as a column."""
     if nodes is None:
         return None
-    import polars as pl
 
     items = list(names_in(nodes) if isinstance(nodes, str | os.PathLike) else nodes)
     if all(isinstance(x, str) for x in items):
@@ -112,12 +108,7 @@ def names_in(path: str | os.PathLike) -> list[str]:
     """Return the names in a file, one per line; skip empty lines and lines that begin with #."""
     with File(Path(path)) as file:
         names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
-        return [_unquoted(name) for name in names if name]
-
-
-def _unquoted(name: str) -> str:
-    quoted = len(name) > 1 and name[0] == name[-1] == '"'
-    return name[1:-1].replace('""', '"') if quoted else name
+        return [x[1:-1].replace('""', '"') if re.fullmatch('".*"', x) else x for x in names if x]
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
@@ -134,3 +125,44 @@ def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
             raise
         raise FileNotFoundError(f"{name}: there is no such file, and {error}") from None
     return datasets.load(name, **check_options(datasets.load, options, f"the data set {name}"))
+
+
+class PairList(Builder):
+    """Passes rows on as they come; a graph would sort and filter them."""
+
+    def __init__(self, source: str, take: Callable[[pl.DataFrame], None], skip_bad_rows: bool = False):
+        super().__init__(source, skip_bad_rows=skip_bad_rows)
+        self._take = take
+
+    def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
+        """Pass on pairs of names; ignore weights and times."""
+        self.rows += len(sources)
+        self._take(pl.DataFrame({"source": sources, "target": targets}).cast(pl.String))
+
+
+def read_pairs(
+    source: str,
+    take: Callable[[pl.DataFrame], None],
+    skip_bad_rows: bool = False,
+    data_dir: str | os.PathLike | None = None,
+    **options: Any,
+) -> Sequence[str]:
+    """Pass the rows of an edge list, SIF or Parquet file (`-`: standard input) to `take`, batch by batch.
+
+    A batch has the columns source and target, as text. `options` are those of the format: `columns`, and for
+    edge lists `delimiter` and `header`. `source` may also name a data set, whose files are looked up in
+    `data_dir`. Returns remarks on what was read.
+    """
+    if source != "-" and not Path(source).exists():
+        from timelike.datasets.edge_files import pair_table
+
+        graph = read(source, data_dir=data_dir, **options)
+        take(pair_table(graph, graph.pairs).cast(pl.String))
+        return []
+    with File(None if source == "-" else Path(source)) as file:
+        pairs = PairList(file.name, take, skip_bad_rows)
+        find_rows(file, options).collect(file, pairs, **options)
+    if not pairs.rows:
+        raise ValueError(f"{file.name}: there are no pairs in it")
+    skipped = [f"{pairs.bad_rows:,} malformed rows skipped"] if pairs.bad_rows else []
+    return [*skipped, *pairs.remarks]

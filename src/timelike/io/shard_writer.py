@@ -11,9 +11,10 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from timelike._util.checks import share, show, whole_number
 from timelike.graphs.digraph import DiGraph
@@ -24,9 +25,6 @@ from timelike.io.byte_streams import File
 from timelike.io.edge_shards import DEGREES, HEAD, HELD_OUT, MOST_HELD_OUT, NAMES, part_file
 from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: Estimated bytes per line of an edge list, at least.
 BYTES_PER_LINE = 12
@@ -45,8 +43,6 @@ class _Spilling(Builder):
 
     def add(self, sources: pl.Series, targets: pl.Series, *_: Any, **__: Any) -> None:
         """Add edges between names; ignore weights and times."""
-        import polars as pl
-
         if sources.dtype != pl.String:
             sources, targets = sources.cast(pl.Int64), targets.cast(pl.Int64)
         if self._numbering is None:
@@ -136,7 +132,6 @@ def _write_names(folder: Path, names: Any) -> None:
     if column.dtype.kind == "i":
         np.save(folder / NAMES[0], column.astype(np.int64))
         return
-    import polars as pl
 
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"the first node is named {show(names[0])}; names must be all text or all integers")

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from timelike._util.checks import show
 from timelike.io.byte_streams import File
-from timelike.io.edge_lists import COMMENTS, SOME
+from timelike.io.edge_lists import COMMENTS, add_rows
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import BLANKS, RETURN
 
 
 def collect(file: File, builder: Builder, relations: Sequence[str] | None = None) -> None:
     """Add the edges of these relations (default: all); a name alone on a line is a node without edges."""
-    import polars as pl
-
     counts = Counter[str]()
-    rows = _rows(file, builder, relations, counts)
-    while some := list(itertools.islice(rows, SOME)):
-        sources, targets = (pl.Series(end, dtype=pl.String) for end in zip(*some, strict=True))
-        builder.add(sources, targets)
+    add_rows(builder, _rows(file, builder, relations, counts))
     present = show(", ".join(f"{name} ({count:,})" for name, count in counts.most_common()))[1:-1]
     if unknown := sorted({*(relations or ())} - {*counts}):
         raise ValueError(f"{file.name}: no relation {unknown[0]!r}; the file has {present or 'none'}")
@@ -33,7 +27,7 @@ def collect(file: File, builder: Builder, relations: Sequence[str] | None = None
 
 def _rows(
     file: File, builder: Builder, relations: Sequence[str] | None, counts: Counter[str]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, str, None, None]]:
     """Yield the edges of these relations and count all. With tabs as delimiter, names may contain blanks."""
     delimiter = re.compile(r"\t" if b"\t" in file.head() else r"[ \t]+")
     for number, line in file.lines():
@@ -49,4 +43,4 @@ def _rows(
         else:
             counts[rest[0]] += len(rest) - 1
             if relations is None or rest[0] in relations:
-                yield from ((source, target) for target in rest[1:])
+                yield from ((source, target, None, None) for target in rest[1:])

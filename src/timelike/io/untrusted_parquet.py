@@ -11,14 +11,15 @@ import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+import polars as pl
 
 from timelike._util.atomic_files import quiet
 
-if TYPE_CHECKING:
-    import polars
-
 MAGIC = b"PAR1"
+#: What broken files raise, here and in polars.
+UNREADABLE = (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 #: A column may have `MANY_VALUES` values plus `VALUES_PER_BYTE` for each byte of the file.
 MANY_VALUES, VALUES_PER_BYTE = 2**22, 32
 #: Refuse files that exceed both this unpacked size and this expansion ratio: they are decompression bombs.
@@ -33,15 +34,13 @@ VALUES, PACKED, DATA, DICTIONARY = 5, 7, 9, 11
 PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS = 2, 3, {5: "data", 7: "dictionary", 8: "data"}
 
 
-def read_table(file: Path) -> polars.DataFrame:
+def read_table(file: Path) -> pl.DataFrame:
     """Read a whole table; an unreadable file is a one-line `ValueError`."""
-    import polars as pl
-
     try:
         check_pages(file)
         with quiet():
             return pl.read_parquet(file, glob=False)
-    except (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except UNREADABLE as error:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
@@ -52,8 +51,14 @@ def check_pages(source: Path | bytes) -> list[int]:
     """
     with open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as file:
         size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        end = file.read(8)
+        length = int.from_bytes(end[:4], "little")
+        if end[4:] != MAGIC or length > size - 12:
+            raise ValueError("its end is missing")
+        file.seek(size - 8 - length)
         try:
-            footer = _footer(file, size)
+            footer = Thrift(file.read(length)).struct()
             rows = footer.get(ROWS, 0)
             _check_values(rows, "rows", size)
             unpacked = sum(
@@ -69,16 +74,6 @@ def check_pages(source: Path | bytes) -> list[int]:
     if unpacked > max(UNPACKED, RATIO * size):
         raise ValueError(f"its {size:,} bytes decompress to over {RATIO} times as many")
     return groups
-
-
-def _footer(file: IO[bytes], size: int) -> dict[int, Any]:
-    file.seek(max(0, size - 8))
-    end = file.read(8)
-    length = int.from_bytes(end[:4], "little")
-    if end[4:] != MAGIC or length > size - 12:
-        raise ValueError("its end is missing")
-    file.seek(size - 8 - length)
-    return Thrift(file.read(length)).struct()
 
 
 def _check_values(count: int, what: str, size: int) -> None:
@@ -128,7 +123,10 @@ def _header(file: IO[bytes], at: int, left: int) -> tuple[dict[int, Any], int]:
 
 
 class Thrift:
-    """A reader of the compact encoding: structs become dicts from field numbers to values."""
+    """A reader of the compact encoding: structs become dicts from field numbers to values.
+
+    Parquet uses no maps.
+    """
 
     def __init__(self, data: bytes):
         self.data, self.at = data, 0
@@ -158,19 +156,13 @@ class Thrift:
             raise ValueError("its headers are nested too deep")
         if kind in (9, 10):
             head = self._byte()
-            return self._several([head & 15], head >> 4 if head >> 4 < 15 else self._varint(), depth + 1)
-        if kind == 11:
-            count = self._varint()
-            kinds = self._byte() if count else 0
-            return self._several([kinds >> 4, kinds & 15], count, depth + 1)
+            count = head >> 4 if head >> 4 < 15 else self._varint()
+            if count > len(self.data) - self.at:
+                raise IndexError("a list is longer than the file")
+            return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == 12:
             return self.struct(depth + 1)
         raise ValueError(f"a field of kind {kind}")
-
-    def _several(self, kinds: list[int], count: int, depth: int) -> list[Any]:
-        if count > len(self.data) - self.at:
-            raise IndexError("a list is longer than the file")
-        return [self._value(kind, depth) for _ in range(count) for kind in kinds]
 
     def _byte(self) -> int:
         self.at += 1
