@@ -13,7 +13,7 @@ import writers
 
 from timelike import read
 from timelike.io import edge_lists
-from timelike.io.name_numbering import Numbering
+from timelike.io.name_numbering import IdNumbering, Numbering
 
 
 def edges(graph) -> list[tuple]:
@@ -238,7 +238,7 @@ def test_the_fast_path_is_taken(write, monkeypatch):
 def test_numbering_counts_names_in_the_order_of_first_appearance(monkeypatch):
     monkeypatch.setattr("timelike.io.name_numbering.STEP", 1000)
     rng = np.random.default_rng(0)
-    numbering, number = Numbering(pl.String, bits=1), {}
+    numbering, number = Numbering(bits=1), {}
     for size in (0, 1, 7, 300, 20_000):
         columns = [pl.Series([f"n{i}" for i in rng.integers(0, 9000, size)], dtype=pl.String) for _ in "st"]
         found = numbering.number(columns)
@@ -253,7 +253,7 @@ def test_numbering_counts_names_in_the_order_of_first_appearance(monkeypatch):
 def test_ids_are_numbered_once(monkeypatch):
     monkeypatch.setattr("timelike.io.name_numbering.STEP", 1000)
     rng = np.random.default_rng(0)
-    numbering, seen = Numbering(pl.Int64, bits=1), {}
+    numbering, seen = IdNumbering(bits=1), {}
     far = np.append(rng.integers(-(2**63), 2**63 - 1, 9000), [0, -1, 2**63 - 1, -(2**63)])
     for size in (0, 1, 7, 300, 20_000):
         columns = [pl.Series(rng.choice(far, size)) for _ in "st"]

@@ -22,7 +22,7 @@ from timelike.graphs.node_names import WHOLE, Names, as_names, name_numbers, nam
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
-from timelike.io.name_numbering import Numbering, small, whole_numbers
+from timelike.io.name_numbering import IdNumbering, Numbering, small, whole_numbers
 
 #: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
@@ -45,7 +45,7 @@ class Builder:
         self.lone: list[str] = []
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
-        self._numbering: Numbering | None = None
+        self._numbering: Numbering | IdNumbering | None = None
         self._edges = EdgeList()
         self._top = 0
 
@@ -82,7 +82,7 @@ class Builder:
 
     def _numbers(self, sources: pl.Series, targets: pl.Series) -> Sequence[np.ndarray]:
         """Number the names; as long as all are small whole numbers, each is its own number."""
-        if sources.dtype == pl.String and (self._numbering is None or self._numbering.kind != pl.String):
+        if sources.dtype == pl.String and not isinstance(self._numbering, Numbering):
             s, t = whole_numbers(sources), whole_numbers(targets)
             if s is None or t is None or (not self.rows and self._wrong_node() is not None):
                 self._start_numbering(pl.String)
@@ -99,7 +99,7 @@ class Builder:
     def _start_numbering(self, kind: Any) -> None:
         """Number the listed nodes, then everything added so far as whole numbers."""
         ids = None if self._numbering is None else self._numbering.names()
-        self._numbering = numbering = Numbering(kind)
+        self._numbering = numbering = Numbering() if kind == pl.String else IdNumbering()
         listed = self.nodes if kind == pl.String else pl.Series(self._whole_nodes())
         numbering.number([listed.cast(kind)])
 
@@ -175,7 +175,7 @@ class Builder:
         if nodes > max(MANY_NODES, NODES_PER_EDGE * self.rows):
             limit = f"the limit is {NODES_PER_EDGE} nodes per edge"
             raise ValueError(f"{self.source}: {nodes:,} nodes and {self.rows:,} edges; {limit}")
-        if self._numbering is not None and self._numbering.kind == pl.String:
+        if isinstance(self._numbering, Numbering):
             names = self._numbering.names()
             wrong = names.filter(~names.str.contains(WHOLE))
             raise ValueError(f"{self.source}: node is {show(wrong[0])}; it must be a whole number")
