@@ -28,8 +28,7 @@ def test_every_example_is_run_and_listed():
 @pytest.mark.long
 @pytest.mark.parametrize("name", PROMISED)
 def test_example(name, tmp_path):
-    # XLA optimises nothing: scripts take longer to compile than to run.
-    flags = {"XLA_FLAGS": "--xla_backend_optimization_level=0", "PYTHONWARNINGS": "error"}
+    flags = {"PYTHONWARNINGS": "error"}
     command = [sys.executable, str(FOLDER / f"{name}.py")]
     done = subprocess.run(
         command, cwd=tmp_path, env=os.environ | flags, capture_output=True, text=True, check=False

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from quick_compiling import QUICKLY  # what draws pairs and references; the tested code is as for users
 
 from timelike.core.model import Model
 from timelike.core.numerics import squared_arc_slope
@@ -24,8 +25,6 @@ EPSILON = float(np.finfo(np.float32).eps)
 #: difference (twice, because it is squared), its square, and the addition of each further coordinate (there
 #: are at most DIM + 1 coordinates).
 ROUNDINGS = (3 + DIM) / 2
-#: For functions that only draw pairs or compute references; the tested code is compiled as for users.
-QUICKLY = {"xla_backend_optimization_level": "0"}
 DRAWS = 24  # uniform random numbers for one pair, and the same number for its models
 
 

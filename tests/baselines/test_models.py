@@ -6,6 +6,7 @@ import jax
 import mpmath
 import numpy as np
 import pytest
+from quick_compiling import QUICKLY
 
 import timelike as tl
 from timelike import Config, Embedding, LabelledPairs, Model, Negatives, baselines
@@ -22,7 +23,7 @@ def events(model: Model, count: int = 24, scale: float = 1.5, seed: int = 0) -> 
     return np.asarray(_events(model.manifold, jax.random.key(seed), scale, count))
 
 
-@functools.partial(jax.jit, static_argnums=3, compiler_options={"xla_backend_optimization_level": "0"})
+@functools.partial(jax.jit, static_argnums=3, compiler_options=QUICKLY)
 def _events(manifold, key, scale, count):
     return jax.vmap(manifold.init, (0, None))(jax.random.split(key, count), scale)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from quick_compiling import XLA_FLAGS
 from safetensors.numpy import save_file
 
 import timelike as tl
@@ -134,6 +135,7 @@ def cached(tmp_path_factory):
     environment = os.environ | {
         "JAX_COMPILATION_CACHE_DIR": str(folder),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "XLA_FLAGS": XLA_FLAGS,
     }
     result = folder / "whole.npy"
     start(environment, folder / "whole.safetensors", result).communicate()

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import reference
+from quick_compiling import QUICKLY
 from steps import compiled, make_plan, one_by_one
 
 import timelike.engine.batch_step
@@ -75,7 +76,7 @@ def rates(rng):
 
 
 #: The pieces of a step, each compiled once for all combinations that share it.
-quickly = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": "0"})
+quickly = functools.partial(jax.jit, compiler_options=QUICKLY)
 PIECES = {
     "batch_loss": quickly(batch_loss),
     "update_rows": quickly(update_rows, static_argnums=1),
