@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 import timelike as tl
@@ -83,6 +84,7 @@ def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
         estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, baselines="none", progress=False)
         test[geometry] = estimator.fit(split.train, valid=split).score(split)
         valid[geometry] = estimator.embedding_.info["valid_ap"]
+    jax.clear_caches()  # a process that keeps the programs of many graphs runs out of memory maps
     return {
         part: {k: round(100 * float(x), 2) for k, x in some.items()}
         for part, some in (("valid", valid), ("test", test))

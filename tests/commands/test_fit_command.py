@@ -20,7 +20,16 @@ from timelike.training.replay import Replay
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
     "refit",
-    *("epochs", "best_epoch", "selected_by", "members", "valid_ap", "guessing_ap", "member_valid_ap"),
+    *(
+        "epochs",
+        "best_epoch",
+        "selected_by",
+        "members",
+        "valid_ap",
+        "guessing_ap",
+        "member_valid_ap",
+        "baselines",
+    ),
     *("calibration", "seconds", "version"),
 ]
 

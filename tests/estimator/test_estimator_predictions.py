@@ -167,6 +167,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "valid_fraction": 0.2,
         "refit": True,
         "calibrate": False,
+        "baselines": "L3,SVD",
         "progress": False,
         "settings": Settings(numbers={"tau1": 0.5}),
     }

@@ -14,7 +14,18 @@ from timelike.cli.options import Count, Flag, Json, optional
 
 #: The names as text, so that the command line is read without the package; a test compares both lists.
 What = Literal[
-    "list", "all", "cyclic", "ablation", "wordnet", "toys", "figures", "best", "grid", "defaults", "negatives"
+    "list",
+    "all",
+    "honest",
+    "cyclic",
+    "ablation",
+    "wordnet",
+    "toys",
+    "figures",
+    "best",
+    "grid",
+    "defaults",
+    "negatives",
 ]
 
 

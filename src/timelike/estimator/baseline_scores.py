@@ -163,7 +163,8 @@ def compared(embedding: Embedding, plan: FitPlan) -> Embedding:
 
 def _sample(graph: DiGraph, pairs: Split | LabelledPairs) -> int | None:
     """The number of neighbours that L3 follows, None for all."""
-    s, t = (np.asarray(nodes) for nodes in getattr(pairs, "test", pairs)[:2])
+    tested = pairs.test if isinstance(pairs, Split) else pairs
+    s, t = (np.asarray(nodes) for nodes in tested[:2])
     return Paths(graph, "><>").sample(s, t)[0]
 
 

@@ -93,7 +93,8 @@ def rolled(embedding: Embedding, chosen: Selection) -> Scene:
     """Time runs around the axis, space along it: a cylinder, or the hyperboloid of anti-de Sitter space."""
     view, step = _view(embedding, chosen)
     assert view.period is not None
-    turn, curved = 2 * np.pi / view.period, view.wall is not None
+    half, curved = view.period / 2, view.wall is not None
+    turn = np.pi / half
 
     def surface(space: np.ndarray, time: np.ndarray) -> np.ndarray:
         radius = 1 / np.cos(space) if curved else np.full_like(space, 1 / turn)
@@ -109,7 +110,7 @@ def rolled(embedding: Embedding, chosen: Selection) -> Scene:
 
     def rays(node: int, way: int) -> Iterator[np.ndarray]:
         for side in (1, -1):
-            run = np.linspace(0, min(view.period / 2, reach - side * view.space[node]), 2 * STEPS)
+            run = np.linspace(0, min(half, reach - side * view.space[node]), 2 * STEPS)
             yield surface(view.space[node] + side * run, view.time[node] + way * run)
 
     future, past = _cones(chosen.chosen if view.light else (), rays)

@@ -88,10 +88,10 @@ def _anti_de_sitter_view(x: np.ndarray, fit: int | None) -> View:
 def _de_sitter_view(x: np.ndarray, fit: int | None) -> View:
     """(η, φ): conformal time η = arctan x₀ and the angle φ on the spatial sphere; light has dη = ±dφ."""
     on_sphere = x[:, 1:] / np.hypot(1, x[:, :1])
-    space, *others = main_directions(on_sphere[:, :-1], fit)
+    space, second, lost, lost_in_3d = main_directions(on_sphere[:, :-1], fit)
     rest = np.copysign(np.sqrt(np.clip(1 - space**2, 0, 1)), on_sphere[:, -1])
     return View(
-        np.arctan(x[:, 0]), np.arctan2(space, rest), *others, light=True,
+        np.arctan(x[:, 0]), np.arctan2(space, rest), second, lost, lost_in_3d, light=True,
         time_label="conformal time η", space_label="space φ",
     )  # fmt: skip
 
