@@ -90,7 +90,7 @@ class Picture:
             "edges": None if self.model.known is None else self.model.known.num_edges,
             "likelihood": type(embedding.model.likelihood).__name__,
             "calibration": self.calibration,
-            "facts": {name: info[name] for name in ("reason", "valid_ap") if name in info},
+            "facts": {name: info[name] for name in ("reason", "valid_ap", "baselines") if name in info},
             "views": views_of(manifold),
             "period": view.period,
             "light": view.light,

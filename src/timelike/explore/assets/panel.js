@@ -15,6 +15,8 @@ export function modelPanel(holder, models, { likeliest, check }) {
       ["Probabilities", about.calibration ?? "not calibrated"],
     ];
     if (about.facts.valid_ap !== undefined) facts.push(["Validation AP", about.facts.valid_ap.toFixed(3)]);
+    const simple = Object.entries(about.facts.baselines ?? {}).sort((a, b) => b[1] - a[1]);
+    if (simple.length) facts.push(["Simple methods, AP", simple.slice(0, 4).map(([name, ap]) => `${name} ${ap.toFixed(3)}`).join(", ")]);
     if (about.facts.reason) facts.push(["Choice of geometry", about.facts.reason]);
     const list = make("div", { class: "rows", "aria-busy": "true" }, make("p", { class: "empty" }, "Ranking all pairs…"));
     likeliest(m).then((rows) => {
