@@ -27,6 +27,10 @@ QUICK = 2
 RIEMANNIAN = ("Euclidean", "Hyperboloid")
 
 
+#: Marks numbers that no command of this repository computed.
+MARK = " ‡"
+
+
 def tasks(options: Options) -> Iterator[Task]:
     """A task for each cell of WordNet, and for each data set, model and dimension of link prediction."""
     for row in load_rows("best"):
@@ -73,9 +77,9 @@ def report(results: list[Result], folder: Path) -> Report:
     order = [row.name for row in load_rows("best")]
     results = sorted(results, key=lambda r: (order.index(r.about["row"]), r.about["dim"]))
     hierarchy = [r for r in results if r.about["dataset"] == "wordnet"]
-    parts = (
-        ["# Best recipes", "## WordNet nouns", _wordnet_table(hierarchy)] if hierarchy else ["# Best recipes"]
-    )
+    parts = ["# Best recipes", _marked(results)]
+    if hierarchy:
+        parts += ["## WordNet nouns", _wordnet_table(hierarchy)]
     for dataset, title in DATA.items():
         some = [r for r in results if r.about["dataset"] == dataset]
         if some:
@@ -83,6 +87,24 @@ def report(results: list[Result], folder: Path) -> Report:
             for members in (False, True):
                 parts.append(_paired([r for r in some if ("members" in r.about) == members]))
     return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
+
+
+def from_search(result: Result) -> bool:
+    """Whether the last stage of a search computed the result, not a command that can be run again."""
+    return not result.made["command"].startswith(("python -m ", "timelike "))
+
+
+def _marked(results: Sequence[Result]) -> str:
+    """What the mark means, and how many rows have it."""
+    count = sum(map(from_search, results))
+    if not count:
+        return ""
+    return (
+        f"{MARK.strip()}: {count} of the {len(results)} results were computed by the last stage of a search. "
+        "The programs of these searches are not in the repository, so no command repeats how they arrived at "
+        "the settings; `timelike reproduce best` trains the recipes again. The other results come from that "
+        "command, with recipes of the same searches."
+    )
 
 
 def _wordnet_table(results: Sequence[Result]) -> str:
@@ -148,6 +170,7 @@ def _with_target(result: Result | None, digits: int) -> str:
     text = f"{found['median']:.{digits}f} ± {found['spread']:.{digits}f}"
     if digits == 1:
         text = f"{score(found)} ({found['mean']:.1f})"
+    text += MARK * from_search(result)
     if target is None or result.about["title"].startswith(RIEMANNIAN):
         return text
     return f"**{text}** [{target:g}]" if found["median"] >= target else f"{text} [{target:g}]"

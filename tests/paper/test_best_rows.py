@@ -93,7 +93,18 @@ def test_the_report_compares_split_by_split(tmp_path):
     text = best.report(results, tmp_path).markdown
     assert text.count(" of 6, p = ") == 2 * 3
     for r in results:
-        assert f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})" in text
+        shown = f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})"
+        assert (f"{shown} ‡" if best.from_search(r) else shown) in text
+
+
+def test_results_of_a_search_are_marked_and_counted(tmp_path):
+    results = load_results(STORED)
+    text = best.report(results, tmp_path).markdown
+    count = sum("search" in r.made["command"] for r in results)
+    assert f"‡: {count} of the {len(results)} results" in text
+    assert text.count("‡") == 1 + count
+    again = [r._replace(made={**r.made, "command": "python -m paper best"}) for r in results]
+    assert "‡" not in best.report(again, tmp_path).markdown
 
 
 @pytest.mark.long

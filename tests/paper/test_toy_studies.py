@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paper.runner.reproduction import load_results
-from paper.studies import transitivity
+from paper.studies import cycle, transitivity
 from paper.training.toy_runs import Toy
 
 RESULTS = Path(__file__).parents[2] / "paper" / "results"
@@ -43,3 +43,11 @@ def test_an_even_guess_has_the_nll_of_log_2():
     assert len(toy.non_edges) == 15
     assert toy.nll(np.full(20, 0.5)) == pytest.approx(20 * np.log(2))
     assert toy.nll(toy.edge.astype(float)) == 0
+
+
+def test_random_settings_lie_in_their_ranges():
+    settings = cycle.drawn(cycle.RANGES, 100)
+    for name, (low, high) in cycle.RANGES.items():
+        values = [one[name] for one in settings]
+        assert low <= min(values) < max(values) <= high
+    assert settings == cycle.drawn(cycle.RANGES, 100)
