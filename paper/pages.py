@@ -34,7 +34,7 @@ RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance"))]
 #: Studies with a table of their own on a page.
-STUDIES = ("cost", "cycle", "question", "seed_graph", "transitivity", "wordnet_time")
+STUDIES = ("batch", "cost", "cycle", "question", "seed_graph", "transitivity", "wordnet_time")
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.
 DIM = 10

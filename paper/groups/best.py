@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import timelike as tl
 from paper.groups import wordnet
 from paper.groups.cyclic import DATA
 from paper.groups.wordnet import Cell
-from paper.reports.tables import gathered, markdown, score
+from paper.reports.paired_comparisons import RIEMANNIAN, comparisons, corrected, holm, paired_table
+from paper.reports.tables import markdown, score
 from paper.table_rows import Row, load_rows
 from paper.tasks import Options, Report, Result, Task
 from paper.training import refit_with_validation
@@ -23,8 +23,6 @@ ABOUT = "the best recipes of our searches, on fresh seeds and splits"
 
 #: The number of splits, or graphs, that --quick takes.
 QUICK = 2
-#: The rows to beat, found with as many settings.
-RIEMANNIAN = ("Euclidean", "Hyperboloid")
 
 
 #: Marks numbers that no command of this repository computed.
@@ -80,12 +78,17 @@ def report(results: list[Result], folder: Path) -> Report:
     parts = ["# Best recipes", _marked(results)]
     if hierarchy:
         parts += ["## WordNet nouns", _wordnet_table(hierarchy)]
-    for dataset, title in DATA.items():
-        some = [r for r in results if r.about["dataset"] == dataset]
+    names = {dataset: title.replace(", one graph", "") for dataset, title in DATA.items()}
+    graphs = {name: [r for r in results if r.about["dataset"] == name] for name in names}
+    tests = [test for some in graphs.values() for test in comparisons(some)]
+    adjusted = holm([one.test.permutation_p for one in tests])
+    for dataset, some in graphs.items():
         if some:
-            parts += [f"## {title.replace(', one graph', '')}", _graph_table(some), _together(some)]
-            for members in (False, True):
-                parts.append(_paired([r for r in some if ("members" in r.about) == members]))
+            own = [i for i, one in enumerate(tests) if one.dataset == dataset]
+            parts += [f"## {names[dataset]}", _graph_table(some), _together(some)]
+            parts.append(paired_table([tests[i] for i in own], [adjusted[i] for i in own]))
+    if tests:
+        parts += ["## How sure the gains are", corrected(tests, adjusted, names)]
     return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
 
 
@@ -186,28 +189,6 @@ def _ensemble(result: Result | None) -> str:
 
 def _number(published: list[float] | None) -> str:
     return f"{published[0]:.1f}" if published else "–"
-
-
-def _paired(results: Sequence[Result]) -> str:
-    """The best spacetime of each dimension, by validation, against Riemannian spaces, split by split."""
-    cells, rivals = [], [r for r in results if r.about["title"].startswith(RIEMANNIAN)]
-    for dim in sorted({r.about["dim"] for r in rivals}):
-        others = [r for r in results if r.about["dim"] == dim and r not in rivals]
-        best = max(others, key=lambda r: sum(r.found["valid"]) / len(r.found["valid"]), default=None)
-        for rival in (r for r in rivals if best and r.about["dim"] == dim):
-            assert best is not None
-            if len(best.found["scores"]) < 2 or best.about["splits"] != rival.about["splits"]:
-                continue
-            test = tl.evaluation.paired_test(best.found["scores"], rival.found["scores"])
-            text = (
-                f"{test.median_difference:+.1f} ({test.wins} of {test.seeds}, p = {test.permutation_p:.2g})"
-            )
-            cells.append((f"d = {dim}, {best.about['title']}", f"against {rival.about['title']}", text))
-    if not cells:
-        return ""
-    columns = dict.fromkeys(column for _, column, _ in cells)
-    text = "The gain of the spacetime that is best by validation, paired by split (exact sign-flip test):"
-    return f"{text}\n\n{gathered(columns, cells)}"
 
 
 def _flat(result: Result) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 
 import timelike as tl
 from paper.groups import best
+from paper.reports.paired_comparisons import comparisons, holm
 from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options
@@ -92,9 +93,30 @@ def test_the_report_compares_split_by_split(tmp_path):
     results = [r for r in load_results(STORED) if r.about["dataset"] == "dream5:ecoli"]
     text = best.report(results, tmp_path).markdown
     assert text.count(" of 6, p = ") == 2 * 3
+    assert text.count(") °") == 3
     for r in results:
         shown = f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})"
         assert (f"{shown} ‡" if best.from_search(r) else shown) in text
+
+
+def test_holms_correction_is_that_of_the_textbook():
+    assert holm([]) == []
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.4]) == pytest.approx([0.8, 0.8])
+    assert holm([0.9, 0.9]) == [1, 1]
+
+
+def test_tests_are_counted_after_the_correction(tmp_path):
+    results = [r for r in load_results(STORED) if r.about["dataset"] != "wordnet"]
+    text = best.report(results, tmp_path).markdown.partition("## How sure the gains are")[2]
+    tests = [
+        one for name in best.DATA for one in comparisons(r for r in results if r.about["dataset"] == name)
+    ]
+    left = [p for p in holm([one.test.permutation_p for one in tests]) if p <= 0.05]
+    assert f"Of these {len(tests)} tests" in text
+    assert (f"{len(left)} of them survive" if left else "none of them survives") in text
+    networks = [r for r in results if r.about["dataset"].startswith("dream5")]
+    assert "none of them survives" in best.report(networks, tmp_path).markdown
 
 
 def test_results_of_a_search_are_marked_and_counted(tmp_path):
