@@ -23,6 +23,7 @@ from typing import Any
 
 from paper.groups import load_group
 from paper.groups.cyclic import DATA, degree_products
+from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score
 from paper.runner.reproduction import load_results, provenance
 from paper.studies import members
@@ -32,9 +33,15 @@ from paper.tasks import Result
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "runtimes")),
+]
 #: Studies with a table of their own on a page.
-STUDIES = ("batch", "cost", "cycle", "question", "seed_graph", "transitivity", "wordnet_time")
+STUDIES = (
+    *("batch", "cost", "cycle", "question", "runtimes", "seed_graph", "transitivity"),
+    "wordnet_time",
+)
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.
 DIM = 10
@@ -139,6 +146,8 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
+    if name == "last_epoch":
+        return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:
         return study(name, folder)
     if name.startswith("cpu-"):

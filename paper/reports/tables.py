@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from paper.tasks import Result
@@ -30,10 +30,10 @@ def score(found: dict[str, Any], best: bool = False) -> str:
     return f"**{text}**" if best else text
 
 
-def by_dimension(results: Sequence[Result]) -> str:
+def by_dimension(results: Sequence[Result], mark: Callable[[Result], str] = lambda result: "") -> str:
     """A table of results that differ in title and dimension only; published values in brackets.
 
-    The best of several rows is bold.
+    The best of several rows is bold; `mark` follows a score.
     """
     dims = sorted({r.about["dim"] for r in results})
     titles = list(dict.fromkeys(r.about["title"] for r in results))
@@ -48,6 +48,7 @@ def by_dimension(results: Sequence[Result]) -> str:
                 line.append("–")
                 continue
             text = score(result.found, len(titles) > 1 and result.found["median"] == top[d])
+            text += mark(result)
             known = result.about["published"]
             line.append(f"{text} [{known[0]:.1f} ± {known[1]:.1f}]" if known else text)
         body.append(line)
