@@ -23,6 +23,7 @@ from typing import Any
 
 from paper.groups import load_group
 from paper.groups.cyclic import DATA, degree_products
+from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score
 from paper.runner.reproduction import load_results, provenance
 from paper.studies import members
@@ -32,7 +33,15 @@ from paper.tasks import Result
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "runtimes")),
+]
+#: Studies with a table of their own on a page.
+STUDIES = (
+    *("batch", "cost", "cycle", "question", "runtimes", "seed_graph", "transitivity"),
+    "wordnet_time",
+)
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.
 DIM = 10
@@ -112,6 +121,21 @@ def _short(value: Any) -> str:
     return f"{value / 10**power:.3g} · 10{str(power).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
+def study(name: str, folder: Path) -> str:
+    """The report of a study; its pictures go into `folder`."""
+    module, results = importlib.import_module(f"paper.studies.{name}"), stored(name)
+    if not results:
+        return "Not computed yet.\n"
+    if hasattr(module, "draw"):
+        module.draw(results, folder)
+    return f"{_shown(module.report(results))}\n\n{provenance(results)}\n"
+
+
+def _shown(text: str) -> str:
+    """Markdown with the pictures where the documentation keeps them."""
+    return re.sub(r"\]\((\S+\.png)\)", r"](_static/\1)", text)
+
+
 def block(name: str, folder: Path) -> str:
     """The text between the marks of a name."""
     if name == "summary":
@@ -122,9 +146,10 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
-    if name in ("cost", "question", "wordnet_time"):
-        report = importlib.import_module(f"paper.studies.{name}").report
-        return f"{report(stored(name))}\n\n{provenance(stored(name))}\n"
+    if name == "last_epoch":
+        return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
+    if name in STUDIES:
+        return study(name, folder)
     if name.startswith("cpu-"):
         return cpu(name.removeprefix("cpu-"))
     results = stored(name)
@@ -133,8 +158,7 @@ def block(name: str, folder: Path) -> str:
     text = load_group(name).report(results, folder).markdown
     body = re.sub(r"^# .*\n\n", "", text)  # the page has its own title
     body = re.sub(r"^## ", "### ", body, flags=re.MULTILINE)
-    body = re.sub(r"\]\((\S+\.png)\)", r"](_static/\1)", body)
-    return f"{body}\n\n{provenance(results)}\n"
+    return f"{_shown(body)}\n\n{provenance(results)}\n"
 
 
 def pages(folder: Path) -> Iterator[tuple[Path, str]]:

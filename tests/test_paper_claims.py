@@ -2,13 +2,14 @@
 
 import jax
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from paper_formulas import disk_radius, mp, triple_fermi_dirac
 
 from timelike.core.model import Model
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
-from timelike.manifolds import Minkowski
+from timelike.manifolds import CylindricalMinkowski, Minkowski
 
 log_prob = jax.jit(Model.log_prob)
 interval = jax.jit(lambda p, q: Minkowski(3).separation(p, q).interval[0])
@@ -64,3 +65,21 @@ def test_eq26_edges_of_one_half_are_disks_in_the_light_cone(p, time, distance, a
         likely = log_prob(Model(Minkowski(3), TripleFermiDirac(tau1, tau2, 0.0)), p, q) >= np.log(0.5)
     assert likely == (mp.hypot(x, y) <= disk_radius(t, mp.mpf(tau1), mp.mpf(tau2)))
     assert likely or t < 0 or mp.hypot(x, y) > t  # Euclidean disks, D ≤ T, are contained
+
+
+@pytest.mark.parametrize(
+    ("tau2", "alpha", "turn"), [(0.07, 0.09, 10.0), (0.03, 0.075, 8.0), (0.07, 0.03, 6.0)]
+)
+def test_eq21_truncation_is_bounded_for_near_pairs_only(tau2, alpha, turn):
+    """Half a turn away, two images omit more with every turn of distance, and then everything."""
+    k = 0.3  # so that no sum exceeds 1
+    likelihood = TripleFermiDirac(0.1, tau2, alpha, k=k)
+    short, long = (Model(CylindricalMinkowski(2, turn, images), likelihood) for images in (2, 40))
+    ratio = np.exp(-alpha * turn / (3 * tau2))
+    bound = k * ratio**2.5 / (1 - ratio)
+    with jax.enable_x64(True):
+        for distance, power in ((0.4, 2), (1.25, 1), (2.0, 0), (3.0, 0)):
+            q = np.asarray([-0.4999 * turn, distance * turn])
+            sums = [np.exp(log_prob(model, np.zeros(2), q)) for model in (short, long)]
+            assert 1 - sums[0] / sums[1] == pytest.approx(ratio**power, rel=0.05)
+            assert sums[1] - sums[0] <= bound

@@ -25,6 +25,17 @@ CONTRIBUTIONS = {
 }
 
 
+#: Ingredient → the pairs of rows that add it to a model without it; the most complete model comes first.
+INGREDIENTS = {
+    "direction (TFD instead of FD)": (("m1", "m3"),),
+    "negative intervals": (("m7", "m4"), ("m5", "m1")),
+    "the circle of time": (("m7", "m5"), ("m4", "m1")),
+}
+#: What the paper names as arguably the biggest contributor.
+BIGGEST = "the circle of time"
+DIM = 10
+
+
 def tasks(options: Options) -> Iterator[Task]:
     """The tasks of every row of the ablation."""
     for row in load_rows("ablation"):
@@ -48,6 +59,7 @@ def report(results: list[Result], folder: Path) -> Report:
             parts += [
                 "The gain from each ingredient: median over graphs, and on how many graphs it helps.",
                 _gains(some),
+                _ranking(some),
             ]
             _boxes(some, title, folder / f"ablation-{protocol}.png")
             parts.append(f"![Box plots: {title}.](ablation-{protocol}.png)")
@@ -74,6 +86,26 @@ def _gains(results: Sequence[Result]) -> str:
                 line.append("–")
         body.append(line)
     return markdown(["", *(f"d = {dim}" for dim in dims)], body)
+
+
+def _ranking(results: Sequence[Result]) -> str:
+    """The ingredients by their largest gain, and whether that agrees with the paper."""
+    cell = {r.about["row"]: _by_graph(r) for r in results if r.about["dim"] == DIM}
+    gains = {
+        name: [float(np.median(cell[a] - cell[b])) for a, b in pairs if a in cell and b in cell]
+        for name, pairs in INGREDIENTS.items()
+    }
+    if not all(gains.values()):
+        return ""
+    order = sorted(gains, key=lambda name: -max(gains[name]))
+    named = (f"{name} ({' or '.join(f'{gain:+.1f}' for gain in gains[name])})" for name in order)
+    text = f"By their largest gain at d = {DIM}: {', then '.join(named)}. A second value is the gain without "
+    text += "the other ingredient."
+    place = 1 + order.index(BIGGEST)
+    claim = 'The paper calls the S¹ topology "arguably the biggest contributor"'
+    return f"{text} {claim}; here {BIGGEST} comes {('first', 'second', 'third')[place - 1]}" + (
+        "." if place == 1 else ", so this ablation contradicts it."
+    )
 
 
 def _boxes(results: Sequence[Result], title: str, path: Path) -> None:

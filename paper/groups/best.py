@@ -9,11 +9,11 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import timelike as tl
 from paper.groups import wordnet
 from paper.groups.cyclic import DATA
 from paper.groups.wordnet import Cell
-from paper.reports.tables import gathered, markdown, score
+from paper.reports.paired_comparisons import RIEMANNIAN, comparisons, corrected, holm, paired_table
+from paper.reports.tables import markdown, score
 from paper.table_rows import Row, load_rows
 from paper.tasks import Options, Report, Result, Task
 from paper.training import refit_with_validation
@@ -23,8 +23,15 @@ ABOUT = "the best recipes of our searches, on fresh seeds and splits"
 
 #: The number of splits, or graphs, that --quick takes.
 QUICK = 2
-#: The rows to beat, found with as many settings.
-RIEMANNIAN = ("Euclidean", "Hyperboloid")
+
+
+#: What angle brackets mean.
+SIZES = (
+    "In angle brackets: the coordinates of a node in all members of an ensemble (members × d); a single model "
+    "has d."
+)
+#: Marks numbers that no command of this repository computed.
+MARK = " ‡"
 
 
 def tasks(options: Options) -> Iterator[Task]:
@@ -73,16 +80,39 @@ def report(results: list[Result], folder: Path) -> Report:
     order = [row.name for row in load_rows("best")]
     results = sorted(results, key=lambda r: (order.index(r.about["row"]), r.about["dim"]))
     hierarchy = [r for r in results if r.about["dataset"] == "wordnet"]
-    parts = (
-        ["# Best recipes", "## WordNet nouns", _wordnet_table(hierarchy)] if hierarchy else ["# Best recipes"]
-    )
-    for dataset, title in DATA.items():
-        some = [r for r in results if r.about["dataset"] == dataset]
+    parts = ["# Best recipes", _marked(results)]
+    if hierarchy:
+        parts += ["## WordNet nouns", _wordnet_table(hierarchy)]
+    names = {dataset: title.replace(", one graph", "") for dataset, title in DATA.items()}
+    graphs = {name: [r for r in results if r.about["dataset"] == name] for name in names}
+    tests = [test for some in graphs.values() for test in comparisons(some)]
+    adjusted = holm([one.test.permutation_p for one in tests])
+    for dataset, some in graphs.items():
         if some:
-            parts += [f"## {title.replace(', one graph', '')}", _graph_table(some), _together(some)]
-            for members in (False, True):
-                parts.append(_paired([r for r in some if ("members" in r.about) == members]))
+            own = [i for i, one in enumerate(tests) if one.dataset == dataset]
+            parts += [f"## {names[dataset]}", _graph_table(some), _together(some)]
+            parts.append(paired_table([tests[i] for i in own], [adjusted[i] for i in own]))
+    if tests:
+        parts += ["## How sure the gains are", corrected(tests, adjusted, names)]
     return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
+
+
+def from_search(result: Result) -> bool:
+    """Whether the last stage of a search computed the result, not a command that can be run again."""
+    return not result.made["command"].startswith(("python -m ", "timelike "))
+
+
+def _marked(results: Sequence[Result]) -> str:
+    """What the mark means, and how many rows have it."""
+    count = sum(map(from_search, results))
+    if not count:
+        return ""
+    return (
+        f"{MARK.strip()}: {count} of the {len(results)} results were computed by the last stage of a search. "
+        "The programs of these searches are not in the repository, so no command repeats how they arrived at "
+        "the settings; `timelike reproduce best` trains the recipes again. The other results come from that "
+        "command, with recipes of the same searches."
+    )
 
 
 def _wordnet_table(results: Sequence[Result]) -> str:
@@ -101,7 +131,7 @@ def _wordnet_table(results: Sequence[Result]) -> str:
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
         "validation chooses the threshold and the score. An ensemble of the seeds has the mean of their "
         "log-odds. Ensembles of both kinds have equally many members with the cone and with TFD; "
-        "each seed is another ensemble. In brackets: our target, in bold where it is reached.\n\n"
+        f"each seed is another ensemble. In brackets: our target, in bold where it is reached. {SIZES}\n\n"
         + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
     )
 
@@ -118,7 +148,8 @@ def _graph_table(results: Sequence[Result]) -> str:
     counts = sorted({len(r.about["splits"]) for r in results})
     return (
         f"Test AP in percent, median ± standard deviation over {' or '.join(map(str, counts))} {what}, each "
-        "the mean over seeds. In parentheses: the mean over all; in square brackets: our target.\n\n"
+        "the mean over seeds. In parentheses: the mean over all; in square brackets: our target."
+        f"{f' {SIZES}' if any('members' in r.about for r in results) else ''}\n\n"
         + markdown(["", *(f"d = {d}" for d in dims)], body)
     )
 
@@ -132,7 +163,7 @@ def _together(results: Sequence[Result]) -> str:
         [
             f"{r.about['title']}, d = {r.about['dim']}",
             f"{r.found['mean']:.1f}",
-            f"{mean(r.found['together']):.1f}",
+            f"{mean(r.found['together']):.1f}{size(r, ensemble=True)}",
         ]
         for r in several
     ]
@@ -148,6 +179,7 @@ def _with_target(result: Result | None, digits: int) -> str:
     text = f"{found['median']:.{digits}f} ± {found['spread']:.{digits}f}"
     if digits == 1:
         text = f"{score(found)} ({found['mean']:.1f})"
+    text += MARK * from_search(result) + size(result)
     if target is None or result.about["title"].startswith(RIEMANNIAN):
         return text
     return f"**{text}** [{target:g}]" if found["median"] >= target else f"{text} [{target:g}]"
@@ -158,33 +190,27 @@ def _ensemble(result: Result | None) -> str:
     if result is None or "together" not in result.found:
         return "–"
     found, target = result.found["together"], result.about["target"]
-    return f"**{found:.2f}** [{target:g}]" if found >= target else f"{found:.2f} [{target:g}]"
+    coordinates = size(result, ensemble=True)
+    return f"{f'**{found:.2f}**' if found >= target else f'{found:.2f}'}{coordinates} [{target:g}]"
+
+
+def members_of(result: Result, ensemble: bool) -> int:
+    """The number of members behind a score: of an ensemble row, or of the ensemble of all seeds."""
+    about = result.about
+    if about["dataset"] == "wordnet":
+        own = len(about["more"]["members"]) * about["more"]["each"] if "members" in about["more"] else 1
+        return int(about["seeds"] if ensemble else own)
+    return len(about["seeds"]) if ensemble else int(about.get("members", 1))
+
+
+def size(result: Result, ensemble: bool = False) -> str:
+    """How many coordinates a node has in all members together; nothing for a single model."""
+    members, dim = members_of(result, ensemble), result.about["dim"]
+    return f" ⟨{members} × {dim} = {members * dim}⟩" if members > 1 else ""
 
 
 def _number(published: list[float] | None) -> str:
     return f"{published[0]:.1f}" if published else "–"
-
-
-def _paired(results: Sequence[Result]) -> str:
-    """The best spacetime of each dimension, by validation, against Riemannian spaces, split by split."""
-    cells, rivals = [], [r for r in results if r.about["title"].startswith(RIEMANNIAN)]
-    for dim in sorted({r.about["dim"] for r in rivals}):
-        others = [r for r in results if r.about["dim"] == dim and r not in rivals]
-        best = max(others, key=lambda r: sum(r.found["valid"]) / len(r.found["valid"]), default=None)
-        for rival in (r for r in rivals if best and r.about["dim"] == dim):
-            assert best is not None
-            if len(best.found["scores"]) < 2 or best.about["splits"] != rival.about["splits"]:
-                continue
-            test = tl.evaluation.paired_test(best.found["scores"], rival.found["scores"])
-            text = (
-                f"{test.median_difference:+.1f} ({test.wins} of {test.seeds}, p = {test.permutation_p:.2g})"
-            )
-            cells.append((f"d = {dim}, {best.about['title']}", f"against {rival.about['title']}", text))
-    if not cells:
-        return ""
-    columns = dict.fromkeys(column for _, column, _ in cells)
-    text = "The gain of the spacetime that is best by validation, paired by split (exact sign-flip test):"
-    return f"{text}\n\n{gathered(columns, cells)}"
 
 
 def _flat(result: Result) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import timelike as tl
+from paper.reports.epochs import MARK, best_and_last, burn_in_counts, in_burn_in
 from paper.reports.tables import (
+    against_riemannian,
     below_published,
-    below_riemannian,
     by_dimension,
     choices,
     flat,
@@ -32,6 +32,7 @@ DATA = {
     "dream5:ecoli": "DREAM5 E. coli",
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
+DREAM5 = tuple(name for name in DATA if name.startswith("dream5"))
 CHOICES = {
     "paper": "The choice by test scores of the first seeds: the best score with each kind of training "
     "negatives, the settings, and the median best epoch (the first ten are burn-in):",
@@ -73,19 +74,22 @@ def report(results: list[Result], folder: Path) -> Report:
     runs.sort(key=lambda r: (order.get(r.about["row"], len(order)), r.about["dim"]))
     parts = [
         "# Graphs with cycles",
-        "Average precision in percent, median ± standard deviation over seeds; published values in brackets.",
+        "Average precision in percent, median ± standard deviation over seeds; published values in brackets. "
+        f"{MARK.strip()} marks a score whose best epoch lies in the burn-in.",
     ]
     for dataset, title in DATA.items():
         some = [r for r in runs if r.about["dataset"] == dataset]
         if some:
             parts += [f"## {title}", *_tables(some)]
+    if runs:
+        parts += ["## Best epochs", burn_in_counts(runs), best_and_last(runs, DATA)]
     parts += [
         "## Baselines without training",
         _baseline_table(results),
         "## Against the targets",
         _targets(runs, degree_products(results)),
     ]
-    return Report("\n\n".join(parts), [flat(r) for r in runs])
+    return Report("\n\n".join(filter(None, parts)), [flat(r) for r in runs])
 
 
 def _tables(results: Sequence[Result]) -> Iterator[str]:
@@ -97,7 +101,7 @@ def _tables(results: Sequence[Result]) -> Iterator[str]:
             if some:
                 seeds = sorted({r.about["seeds"] for r in some})
                 yield f"{title}, {negatives} non-edges; {' or '.join(map(str, seeds))} seeds:"
-                yield by_dimension(some)
+                yield by_dimension(some, lambda result: MARK * in_burn_in(result))
                 if any(r.found["tried"] for r in some):
                     yield CHOICES[protocol]
                     yield choices(some)
@@ -122,27 +126,25 @@ def degree_products(results: Sequence[Result]) -> dict[tuple[str, str], float]:
 
 
 def _targets(runs: Sequence[Result], degrees: Mapping[tuple[str, str], float]) -> str:
+    """How many spacetimes reach what they are compared with; comparisons that lack a side are left out."""
     compared = [r for r in runs if r.about["published"]]
     spacetimes = [r for r in compared if not is_riemannian(r)]
-    low = below_published(compared)
     tables = [[r for r in compared if r.about["dataset"] == dataset] for dataset in DATA]
-    beaten = [r for table in tables for r in below_riemannian(table)]
-    cheap = [r for r in spacetimes if r.found["median"] <= degrees.get(_task(r), -math.inf)]
-    total = len(spacetimes)
+    low = below_published(compared)
+    total, beaten = _together(tables)
+    simple = [r for r in spacetimes if _task(r) in degrees]
+    cheap = [r for r in simple if r.found["median"] <= degrees[_task(r)]]
     lines = [
-        f"- {total - len(low)} of {total} spacetime cells reach the published median minus its spread.",
-        f"- {total - len(beaten)} of {total} beat both Riemannian rows.",
-        f"- {total - len(cheap)} of {total} beat the degree product, which needs no training.",
+        _count(len(spacetimes), len(low), "spacetime cells reach the published median minus its spread."),
+        _count(total, len(beaten), "spacetime cells beat both Riemannian rows."),
+        _count(len(simple), len(cheap), "spacetime cells beat the degree product, which needs no training."),
     ]
     for kind in ("uniform", "same_source"):
         same = [[r for r in (trained_with(kind, r) for r in table) if r] for table in tables]
-        count = sum(not is_riemannian(r) for table in same for r in table)
-        above = count - sum(len(below_riemannian(table)) for table in same)
-        lines.append(
-            f"- {above} of {count} beat both Riemannian rows if every model trains with {kind} negatives "
-            "(first seeds)."
-        )
-    parts = ["\n".join(lines)]
+        total, losing = _together(same)
+        what = f"beat both Riemannian rows if every model trains with {kind} negatives (first seeds)."
+        lines.append(_count(total, len(losing), what))
+    parts = ["\n".join(filter(None, lines)) or "Too little was computed for a comparison."]
     named = {
         "Below the published median minus its spread": low,
         "Not above both Riemannian rows": beaten,
@@ -151,7 +153,40 @@ def _targets(runs: Sequence[Result], degrees: Mapping[tuple[str, str], float]) -
     for what, cells in named.items():
         if cells:
             parts += [f"{what}, d =", gathered(DATA.values(), (_place(r) for r in cells))]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, _above_degrees(runs, degrees)] if degrees else parts)
+
+
+def _above_degrees(runs: Sequence[Result], degrees: Mapping[tuple[str, str], float]) -> str:
+    """How many spacetimes beat the degree product, by protocol and kind of non-edges."""
+    body = []
+    for protocol, title in PROTOCOLS.items():
+        some = [r for r in runs if r.about["protocol"] == protocol and not is_riemannian(r)]
+        line = [title]
+        for listed in (True, False):
+            own = [r for r in some if r.about["dataset"] in DREAM5 and _listed(r) == listed]
+            line.append(_above(own, degrees))
+        body.append([*line, _above([r for r in some if r.about["dataset"] not in DREAM5], degrees)])
+    head = ["above the degree product", "DREAM5, listed", "DREAM5, uniform", "duplication-divergence"]
+    return markdown(head, body)
+
+
+def _above(runs: Sequence[Result], degrees: Mapping[tuple[str, str], float]) -> str:
+    known = [r for r in runs if _task(r) in degrees]
+    return f"{sum(r.found['median'] > degrees[_task(r)] for r in known)} of {len(known)}" if known else "–"
+
+
+def _listed(result: Result) -> bool:
+    return bool(result.about["negatives"] == "listed")
+
+
+def _together(tables: Sequence[Sequence[Result]]) -> tuple[int, list[Result]]:
+    """`against_riemannian`, added up over tables."""
+    found = [against_riemannian(table) for table in tables]
+    return sum(count for count, _ in found), [r for _, beaten in found for r in beaten]
+
+
+def _count(total: int, missing: int, what: str) -> str:
+    return f"- {total - missing} of {total} {what}" if total else ""
 
 
 def _task(result: Result) -> tuple[str, str]:

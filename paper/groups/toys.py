@@ -15,6 +15,7 @@ from paper.reports.toy_pictures import draw_toys
 from paper.table_rows import Row, load_rows
 from paper.tasks import Options, Report, Result, Task
 from paper.training.link_prediction import model_of
+from paper.training.toy_runs import Toy
 
 ABOUT = "tripartite graph, chain and closure, five-node cycle: NLL, edge probabilities and pictures"
 
@@ -32,23 +33,21 @@ def tasks(options: Options) -> Iterator[Task]:
 
 def run(row: Row, seeds: int) -> dict[str, Any]:
     """The median NLL over all ordered pairs of nodes, and points and probabilities of the median run."""
-    graph = tl.datasets.load(row.dataset)
+    toy = Toy.load(row.dataset)
+    graph, sources, targets, edge = toy
     model = tl.core.with_numbers(model_of(row.geometry, row.likelihood, 2), row.settings)
-    sources, targets = np.nonzero(~np.eye(graph.num_nodes, dtype=bool))
-    edge = graph.has_edges(sources, targets)
-    non_edges = np.stack([sources, targets], axis=1)[~edge]
     config = {
         "epochs": row.epochs,
         "batch_size": row.batch_size,
         "learning_rate": row.settings["learning_rate"],
-        "negatives": tl.Negatives(listed=max(1, round(len(non_edges) / graph.num_edges))),
+        "negatives": toy.negatives,
     }
     runs = [
-        tl.train(graph, model, tl.Config(**config, seed=s), listed=non_edges, progress=False)
+        tl.train(graph, model, tl.Config(**config, seed=s), listed=toy.non_edges, progress=False)
         for s in range(seeds)
     ]
     probs = [run.prob(sources, targets) for run in runs]
-    nlls = [float(-np.log(np.where(edge, p, 1 - p)).sum()) for p in probs]
+    nlls = [toy.nll(p) for p in probs]
     middle = int(np.argsort(nlls)[(seeds - 1) // 2])
     return {
         "nll": round(float(np.median(nlls)), 2),

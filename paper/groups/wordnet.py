@@ -118,6 +118,8 @@ def _cell(result: Result | None) -> str:
 
 def _targets(results: Sequence[Result]) -> str:
     compared = [r for r in results if r.about["published"]]
+    if not compared:
+        return "None of these cells has a published F1."
     low = [r for r in compared if r.found["median"] < r.about["published"][0] - NEAR]
     reached = f"{len(compared) - len(low)} of {len(compared)} cells are at most {NEAR:g} points below"
     text = f"{reached} the published F1."

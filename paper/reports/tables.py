@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from paper.tasks import Result
@@ -30,8 +30,11 @@ def score(found: dict[str, Any], best: bool = False) -> str:
     return f"**{text}**" if best else text
 
 
-def by_dimension(results: Sequence[Result]) -> str:
-    """A table of results that differ in title and dimension only; published values in brackets."""
+def by_dimension(results: Sequence[Result], mark: Callable[[Result], str] = lambda result: "") -> str:
+    """A table of results that differ in title and dimension only; published values in brackets.
+
+    The best of several rows is bold; `mark` follows a score.
+    """
     dims = sorted({r.about["dim"] for r in results})
     titles = list(dict.fromkeys(r.about["title"] for r in results))
     cell = {(r.about["title"], r.about["dim"]): r for r in results}
@@ -44,7 +47,8 @@ def by_dimension(results: Sequence[Result]) -> str:
             if result is None:
                 line.append("–")
                 continue
-            text = score(result.found, result.found["median"] == top[d])
+            text = score(result.found, len(titles) > 1 and result.found["median"] == top[d])
+            text += mark(result)
             known = result.about["published"]
             line.append(f"{text} [{known[0]:.1f} ± {known[1]:.1f}]" if known else text)
         body.append(line)
@@ -112,10 +116,11 @@ def trained_with(kind: str, result: Result) -> Result | None:
     return result._replace(found={**result.found, "median": max(medians)}) if medians else None
 
 
-def below_riemannian(results: Sequence[Result]) -> list[Result]:
-    """The spacetimes that do not beat both Riemannian rows of the same table and dimension."""
-    best: dict[int, float] = {}
+def against_riemannian(results: Sequence[Result]) -> tuple[int, list[Result]]:
+    """How many spacetimes of a table have both Riemannian rows beside them, and which do not beat both."""
+    rivals: dict[int, dict[str, float]] = {}
     for r in filter(is_riemannian, results):
-        best[r.about["dim"]] = max(best.get(r.about["dim"], 0.0), r.found["median"])
-    others = [r for r in results if not is_riemannian(r)]
-    return [r for r in others if r.found["median"] <= best.get(r.about["dim"], 0.0)]
+        rivals.setdefault(r.about["dim"], {})[r.about["title"]] = r.found["median"]
+    compared = [r for r in results if not is_riemannian(r) and len(rivals.get(r.about["dim"], ())) == 2]
+    beaten = [r for r in compared if r.found["median"] <= max(rivals[r.about["dim"]].values())]
+    return len(compared), beaten

@@ -8,7 +8,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from paper.groups import expand, load_group, plan
 from paper.runner.task_results import Work, command, compute, write
 from paper.runner.worker_processes import sigterm_interrupts
-from paper.tasks import Options, Report, Result
+from paper.tasks import Options, Report, Result, Task
 
 
 def reproduce(
@@ -31,23 +31,19 @@ def reproduce(
 ) -> dict[str, Report]:
     """Compute a group, or all, in `jobs` processes; write reports into `out` and return them by group.
 
-    `only` selects the tasks whose names contain all of these texts. An interrupted run writes reports of the
-    finished tasks; `resume` continues it.
+    `only` selects the tasks whose names or titles contain all of these texts. An interrupted run writes
+    reports of the finished tasks; `resume` continues it.
     """
     typed = command()
     works = {
-        name: [
-            Work(task, out / name / f"{task.name}.json", typed)
-            for task in tasks
-            if all(text in task.name for text in only)
-        ]
+        name: [Work(task, out / name / f"{task.name}.json", typed) for task in selected(tasks, only)]
         for name, tasks in plan(expand(what), options).items()
     }
     total = sum(map(len, works.values()))
     if not total:
         raise ValueError(
-            f"--only is {' and '.join(only)}: no task of {what} has it in its name; "
-            "`list` shows the rows that begin the names"
+            f"--only is {' and '.join(only)}: no task of {what} has it in its name or title; "
+            "`list` shows the rows that begin the names, and their titles"
         )
     todo = [work for group in works.values() for work in group if not work.finished()]
     number, begun = total - len(todo), time.monotonic()
@@ -68,6 +64,19 @@ def reproduce(
     return {name: write_report(name, out) for name in works}
 
 
+def selected(tasks: Sequence[Task], only: Collection[str]) -> list[Task]:
+    """The tasks that match all texts: each is a whole title, or else a part of a name or a title."""
+    for text in only:
+        titles = [str(task.about.get("title", "")) for task in tasks]
+        whole = text in titles
+        tasks = [
+            task
+            for task, title in zip(tasks, titles, strict=True)
+            if (text == title if whole else text in task.name or text.lower() in title.lower())
+        ]
+    return list(tasks)
+
+
 def load_results(path: Path) -> list[Result]:
     """All finished tasks of a group, from its folder or from the file `<group>.json` that collects them."""
     if path.is_file():
@@ -76,10 +85,12 @@ def load_results(path: Path) -> list[Result]:
 
 
 def write_report(name: str, out: Path) -> Report:
-    """Write Markdown, CSV, JSON and pictures of all finished tasks of a group."""
+    """Write Markdown, CSV, JSON and pictures of all finished tasks of a group, with their commands."""
     results = load_results(out / name)
     report = load_group(name).report(list(results), out)
-    write(out / f"{name}.md", f"{report.markdown.rstrip()}\n\n{provenance(results)}\n")
+    made = provenance(results, whole=True)
+    report = report._replace(markdown=f"{report.markdown.rstrip()}\n\n{made}")
+    write(out / f"{name}.md", f"{report.markdown}\n")
     write(out / f"{name}.csv", _csv(report.rows))
     write_results(results, out / f"{name}.json")
     return report
@@ -91,15 +102,19 @@ def write_results(results: Iterable[Result], file: Path) -> None:
     write(file, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
-def provenance(results: Iterable[Result]) -> str:
-    """One sentence: date, command, machine, duration and versions."""
+def provenance(results: Iterable[Result], whole: bool = False) -> str:
+    """One sentence: date, command, machine, duration and versions.
+
+    A `whole` command has the options that select or distribute tasks, too.
+    """
     made = [result.made for result in results]
     if not made:
         return "Nothing has been computed yet."
     dates = sorted({m["date"][:10] for m in made})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     devices = " and ".join(sorted({m["device"] for m in made}))
-    commands = " and ".join(f"`{c}`" for c in sorted({present_name(m["command"]) for m in made}))
+    names = {m["command"] if whole else present_name(m["command"]) for m in made}
+    commands = " and ".join(f"`{name}`" for name in sorted(names))
     wall, total = _wall(made), sum(m["seconds"] for m in made)
     versions = ", ".join(f"{k} {v}" for k, v in made[-1]["versions"].items())
     return (

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import secrets
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def command() -> str:
         if option in arguments[:-1]:
             arguments[arguments.index(option) + 1] = option.removeprefix("--").upper()
     program = "python -m paper" if Path(sys.argv[0]).name == "__main__.py" else "timelike"
-    return " ".join([program, *arguments])
+    return shlex.join([*program.split(), *arguments])
 
 
 def now() -> str:

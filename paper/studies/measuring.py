@@ -16,8 +16,12 @@ def measure(
     about: str | None,
     tasks: Callable[[str | None], Iterable[Task]],
     report: Callable[[list[Result]], str],
+    draw: Callable[[list[Result], Path], None] | None = None,
 ) -> None:
-    """Run `python -m paper.studies.NAME`; `tasks` takes the folder with data sets, or None."""
+    """Run `python -m paper.studies.NAME`; `tasks` takes the folder with data sets, or None.
+
+    `draw` writes pictures into a folder.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path(name))
     parser.add_argument("--data-dir")
@@ -30,4 +34,6 @@ def measure(
         print(f"{work.file.relative_to(arguments.out)}: {made['seconds']} s", flush=True)
     results = load_results(arguments.out)
     write_results(results, arguments.out.with_suffix(".json"))
+    if draw is not None:
+        draw(results, arguments.out.parent)
     print(report(results))

@@ -107,6 +107,9 @@ def run(case: Case) -> dict[str, Any]:
         "median": round(float(np.median(found)), 2),
         "spread": round(float(np.std(found)), 2),
         "scores": found,
+        "last": round(float(np.median([r["last"] for r in best])), 2),
+        "lasts": [r["last"] for r in best],
+        "epochs": [r["epoch"] for r in best],
         "graphs": [r["graph"] for r in best],
         "training_negatives": best[0]["training"],
         "settings": best[0]["settings"],
@@ -134,21 +137,29 @@ def _trial(runs: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def scores(case: Case, found: dict[str, Any]) -> dict[str, Any]:
-    """The score of a run, and the merit that chooses its settings; 0 if it diverged in the first epoch."""
+    """The score of a run at its best and at its last epoch, and the merit that chooses its settings.
+
+    A score is 0 if the run diverged in the first epoch.
+    """
     score = found["best_test_ap" if case.protocol == "paper" else "test_ap"]
     merit = score if case.protocol == "paper" else found["valid_ap"]
     return {
-        "score": round(100 * float(np.nan_to_num(score)), 2),
+        "score": _percent(score),
+        "last": _percent(found["last_test_ap"]),
         "merit": float(np.nan_to_num(merit)),
         "epoch": found["best_epoch"],
         "diverged": found["status"].startswith("diverged"),
     }
 
 
+def _percent(value: float) -> float:
+    return round(100 * float(np.nan_to_num(value)), 2)
+
+
 def sweep_case(
     case: Case, graph: int | None, kind: str, settings: list[dict[str, float]]
 ) -> list[dict[str, Any]]:
-    """The rows of a sweep on one graph; each of the `settings` is a run and names its seed."""
+    """The rows of a sweep on one graph, with the test AP of the last epoch; each setting names its seed."""
     row, honest = case.row, case.protocol == "honest"
     split = load_split(row.dataset, graph or 0, case.data_dir, case.negatives, honest)
     kinds: dict[str, Any] = {kind: RATIO}
@@ -162,7 +173,10 @@ def sweep_case(
     )
     model = model_of(row.geometry, row.likelihood, case.dim)
     valid = split.valid if honest else None
-    return tl.sweep(split.train, model, config, settings, valid=valid, test=split.test, progress=False).rows
+    options: dict[str, Any] = {"valid": valid, "test": split.test, "keep_all": True, "progress": False}
+    sweep = tl.sweep(split.train, model, config, settings, **options)
+    lasts = [run.history["test_ap"][-1] for run in sweep.runs]
+    return [{**one, "last_test_ap": float(last)} for one, last in zip(sweep.rows, lasts, strict=True)]
 
 
 def model_of(geometry: str, likelihood: str, dim: int) -> tl.Model:
@@ -176,11 +190,14 @@ def load_split(
 ) -> tl.Split:
     """15 % test edges, and 10 % of the others for validation; `seed` is that of the split or generated graph.
 
-    The non-edges of DREAM5 are the listed ones, or drawn by another protocol.
+    The non-edges of DREAM5 are the listed ones, or drawn by another protocol. A duplication-divergence graph
+    grows from a directed 3-cycle; "duplication-divergence:complete" names another start.
     """
     valid = VALID * (1 - TEST) if validated else 0.0
-    if dataset == "duplication-divergence":
-        return tl.split_edges(tl.datasets.duplication_divergence(seed), valid, TEST, ratio=RATIO)
+    name, _, start = dataset.partition(":")
+    if name == "duplication-divergence":
+        graph = tl.datasets.duplication_divergence(seed, start=start or "cycle")
+        return tl.split_edges(graph, valid, TEST, ratio=RATIO)
     data = tl.datasets.dream5(dataset.removeprefix("dream5:"), data_dir)
     listed = data.non_edges if negatives == "listed" else None
     return tl.split_edges(data.graph, valid, TEST, seed, ratio=RATIO, negatives=negatives, listed=listed)

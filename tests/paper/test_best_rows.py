@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import timelike as tl
-from paper.groups import best
+from paper.groups import best, defaults
+from paper.reports.paired_comparisons import comparisons, holm
 from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options
@@ -92,8 +94,60 @@ def test_the_report_compares_split_by_split(tmp_path):
     results = [r for r in load_results(STORED) if r.about["dataset"] == "dream5:ecoli"]
     text = best.report(results, tmp_path).markdown
     assert text.count(" of 6, p = ") == 2 * 3
+    assert text.count(") °") == 3
     for r in results:
-        assert f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})" in text
+        shown = f"{r.found['median']:.1f} ± {r.found['spread']:.1f} ({r.found['mean']:.1f})"
+        assert (f"{shown} ‡" if best.from_search(r) else shown) in text
+
+
+def test_holms_correction_is_that_of_the_textbook():
+    assert holm([]) == []
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.4]) == pytest.approx([0.8, 0.8])
+    assert holm([0.9, 0.9]) == [1, 1]
+
+
+def test_tests_are_counted_after_the_correction(tmp_path):
+    results = [r for r in load_results(STORED) if r.about["dataset"] != "wordnet"]
+    text = best.report(results, tmp_path).markdown.partition("## How sure the gains are")[2]
+    tests = [
+        one for name in best.DATA for one in comparisons(r for r in results if r.about["dataset"] == name)
+    ]
+    left = [p for p in holm([one.test.permutation_p for one in tests]) if p <= 0.05]
+    assert f"Of these {len(tests)} tests" in text
+    assert (f"{len(left)} of them survive" if left else "none of them survives") in text
+    networks = [r for r in results if r.about["dataset"].startswith("dream5")]
+    assert "none of them survives" in best.report(networks, tmp_path).markdown
+
+
+def test_ensembles_are_labelled_with_all_their_coordinates(tmp_path):
+    results = load_results(STORED)
+    text = best.report(results, tmp_path).markdown
+    for r in results:
+        if "together" in r.found and r.about["dataset"] == "wordnet":
+            count, dim = r.about["seeds"], r.about["dim"]
+            score = f"{r.found['together']:.2f}"
+            assert re.search(rf"{score}(\*\*)? ⟨{count} × {dim} = {count * dim}⟩", text)
+        if "members" in r.about:
+            assert f"({r.found['mean']:.1f}) ⟨20 × 10 = 200⟩" in text
+
+
+def test_the_comparison_with_the_defaults_has_two_dates(tmp_path):
+    results = load_results(STORED.with_name("defaults.json"))
+    text = defaults.report(results, tmp_path).markdown
+    assert f"computed together, on {results[0].made['date'][:10]}" in text
+    assert " are younger than this table" in text
+    assert "younger" not in defaults.dates(results, [])
+
+
+def test_results_of_a_search_are_marked_and_counted(tmp_path):
+    results = load_results(STORED)
+    text = best.report(results, tmp_path).markdown
+    count = sum("search" in r.made["command"] for r in results)
+    assert f"‡: {count} of the {len(results)} results" in text
+    assert text.count("‡") == 1 + count
+    again = [r._replace(made={**r.made, "command": "python -m paper best"}) for r in results]
+    assert "‡" not in best.report(again, tmp_path).markdown
 
 
 @pytest.mark.long

@@ -33,6 +33,19 @@ def test_candidates_are_in_the_grid():
             assert set(row.candidates()[name]) <= set(values), (row.name, name)
 
 
+def test_toys_name_the_settings_that_are_in_none_of_the_papers_grids():
+    known: dict[str, set[float]] = {"alpha": {0.001, 0.075}}  # figure 3
+    for row in load_rows("cyclic"):
+        for name, values in (*row.grid.items(), *row.bold().items()):
+            known.setdefault(name, set()).update(values)
+    for row in load_rows("toys"):
+        for name, value in row.settings.items():
+            assert name == "k" or value in known[name] or f"{value:g}" in row.open["settings"], (
+                row.name,
+                name,
+            )
+
+
 def test_cyclic_rows_are_complete():
     rows = load_rows("cyclic")
     assert len(rows) == 20

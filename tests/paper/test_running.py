@@ -13,7 +13,8 @@ from paper.__main__ import main as main_of_module
 from paper.groups import GROUPS, load_group
 from paper.groups.cyclic import degree_products
 from paper.reports.tables import choices
-from paper.runner.reproduction import load_results, reproduce
+from paper.runner.reproduction import load_results, provenance, reproduce, selected
+from paper.runner.task_results import command
 from paper.tasks import Options
 from timelike.cli import reproduce_command
 from timelike.cli.main import main
@@ -34,11 +35,49 @@ def test_a_report_has_the_scores_of_its_tasks(computed):
     out, said = computed
     [result] = load_results(out / "cyclic")
     assert result.found["median"] > 40  # guessing: 20
-    assert f"**{result.found['median']:.1f} ± 0.0**" in (out / "cyclic.md").read_text()
+    assert f"| {result.found['median']:.1f} ± 0.0 |" in (out / "cyclic.md").read_text()
     assert load_results(out / "cyclic.json") == [result]
     assert (out / "cyclic.csv").read_text().count("\n") == 2
     assert len(said) == 1
     assert re.search(r"Made \d{4}-\d\d-\d\d by `.*` on .* \(timelike", (out / "cyclic.md").read_text())
+
+
+def test_a_report_compares_only_what_was_computed(computed):
+    out, _ = computed
+    assert " of 1 " not in (out / "cyclic.md").read_text().partition("## Against the targets")[2]
+    stored = load_results(ROOT / "paper" / "results" / "cyclic.json")
+    row = [r for r in stored if r.about.get("row") == "dream5-ecoli/minkowski" and r.about["published"]]
+    text = load_group("cyclic").report(row, out).markdown.partition("## Against the targets")[2]
+    assert f"{len(row)} of {len(row)} spacetime cells reach the published median" in text
+    assert "degree product" not in text
+    assert "Riemannian" not in text
+    assert "**" not in text
+
+
+def test_a_report_has_its_whole_command(computed, monkeypatch):
+    out, _ = computed
+    results = load_results(out / "cyclic")
+    words = ["cyclic", "--only", "Minkowski + TFD", "--dims", "3", "--out", "/home/x/out"]
+    monkeypatch.setattr(sys, "argv", ["/x/paper/__main__.py", *words])
+    results = [r._replace(made={**r.made, "command": command()}) for r in results]
+    whole = "python -m paper cyclic --only 'Minkowski + TFD' --dims 3 --out OUT"
+    assert f"`{whole}`" in provenance(results, whole=True)
+    assert "`python -m paper cyclic --out OUT`" in provenance(results)
+
+
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        (["Minkowski + TFD", "ecoli"], {"dream5-ecoli/minkowski"}),
+        (["minkowski + tfd", "ecoli"], {"dream5-ecoli/minkowski", "dream5-ecoli/cylindrical-minkowski"}),
+        (["dream5-ecoli/mink"], {"dream5-ecoli/minkowski"}),
+        (["Hyperboloid", "duplication"], {"duplication-divergence/hyperboloid"}),
+        (["Hyperboloid", "nothing"], set()),
+    ],
+)
+def test_tasks_are_found_by_name_and_by_title(only, names):
+    tasks = list(load_group("cyclic").tasks(Options()))
+    assert {task.about["row"] for task in selected(tasks, only)} == names
 
 
 def test_finished_tasks_are_not_run_again(computed):
