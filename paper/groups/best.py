@@ -27,8 +27,8 @@ QUICK = 2
 
 #: What angle brackets mean.
 SIZES = (
-    "In angle brackets: the coordinates of a node in all members of an ensemble (members × d); a single model "
-    "has d."
+    "In angle brackets: the coordinates of a node in all members of an ensemble (members × d); a single "
+    "model has d."
 )
 #: Marks numbers that no command of this repository computed.
 MARK = " ‡"
