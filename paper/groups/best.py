@@ -25,6 +25,11 @@ ABOUT = "the best recipes of our searches, on fresh seeds and splits"
 QUICK = 2
 
 
+#: What angle brackets mean.
+SIZES = (
+    "In angle brackets: the coordinates of a node in all members of an ensemble (members × d); a single "
+    "model has d."
+)
 #: Marks numbers that no command of this repository computed.
 MARK = " ‡"
 
@@ -126,7 +131,7 @@ def _wordnet_table(results: Sequence[Result]) -> str:
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
         "validation chooses the threshold and the score. An ensemble of the seeds has the mean of their "
         "log-odds. Ensembles of both kinds have equally many members with the cone and with TFD; "
-        "each seed is another ensemble. In brackets: our target, in bold where it is reached.\n\n"
+        f"each seed is another ensemble. In brackets: our target, in bold where it is reached. {SIZES}\n\n"
         + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
     )
 
@@ -143,7 +148,8 @@ def _graph_table(results: Sequence[Result]) -> str:
     counts = sorted({len(r.about["splits"]) for r in results})
     return (
         f"Test AP in percent, median ± standard deviation over {' or '.join(map(str, counts))} {what}, each "
-        "the mean over seeds. In parentheses: the mean over all; in square brackets: our target.\n\n"
+        "the mean over seeds. In parentheses: the mean over all; in square brackets: our target."
+        f"{f' {SIZES}' if any('members' in r.about for r in results) else ''}\n\n"
         + markdown(["", *(f"d = {d}" for d in dims)], body)
     )
 
@@ -157,7 +163,7 @@ def _together(results: Sequence[Result]) -> str:
         [
             f"{r.about['title']}, d = {r.about['dim']}",
             f"{r.found['mean']:.1f}",
-            f"{mean(r.found['together']):.1f}",
+            f"{mean(r.found['together']):.1f}{size(r, ensemble=True)}",
         ]
         for r in several
     ]
@@ -173,7 +179,7 @@ def _with_target(result: Result | None, digits: int) -> str:
     text = f"{found['median']:.{digits}f} ± {found['spread']:.{digits}f}"
     if digits == 1:
         text = f"{score(found)} ({found['mean']:.1f})"
-    text += MARK * from_search(result)
+    text += MARK * from_search(result) + size(result)
     if target is None or result.about["title"].startswith(RIEMANNIAN):
         return text
     return f"**{text}** [{target:g}]" if found["median"] >= target else f"{text} [{target:g}]"
@@ -184,7 +190,23 @@ def _ensemble(result: Result | None) -> str:
     if result is None or "together" not in result.found:
         return "–"
     found, target = result.found["together"], result.about["target"]
-    return f"**{found:.2f}** [{target:g}]" if found >= target else f"{found:.2f} [{target:g}]"
+    coordinates = size(result, ensemble=True)
+    return f"{f'**{found:.2f}**' if found >= target else f'{found:.2f}'}{coordinates} [{target:g}]"
+
+
+def members_of(result: Result, ensemble: bool) -> int:
+    """The number of members behind a score: of an ensemble row, or of the ensemble of all seeds."""
+    about = result.about
+    if about["dataset"] == "wordnet":
+        own = len(about["more"]["members"]) * about["more"]["each"] if "members" in about["more"] else 1
+        return int(about["seeds"] if ensemble else own)
+    return len(about["seeds"]) if ensemble else int(about.get("members", 1))
+
+
+def size(result: Result, ensemble: bool = False) -> str:
+    """How many coordinates a node has in all members together; nothing for a single model."""
+    members, dim = members_of(result, ensemble), result.about["dim"]
+    return f" ⟨{members} × {dim} = {members * dim}⟩" if members > 1 else ""
 
 
 def _number(published: list[float] | None) -> str:

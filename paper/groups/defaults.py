@@ -17,6 +17,7 @@ from typing import Any
 
 import timelike as tl
 from paper.reports.tables import markdown
+from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options, Report, Result, Task
 from paper.training import refit_with_validation
@@ -25,6 +26,7 @@ from paper.training.refit_with_validation import Case
 
 ABOUT = "not in the paper: the defaults of SpacetimeEmbedding, and how much tuning adds"
 
+RESULTS = Path(__file__).parents[1] / "results"
 DIM = 10
 GEOMETRIES = ("minkowski", "cylindrical-minkowski", "anti-de-sitter")
 #: Data set → the kinds of non-edges in its evaluation, and the seeds of its splits or graphs. The search for
@@ -126,7 +128,41 @@ def report(results: list[Result], folder: Path) -> Report:
         [*(str(row[name]) for name in text), *(format(row[name], form) for name, form in forms.items())]
         for row in rows
     ]
-    return Report(f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)}", rows)
+    return Report(
+        f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)}\n\n{dates(results, _recipes())}", rows
+    )
+
+
+def _recipes() -> list[Result]:
+    """The stored results of the recipes that a search found, in the dimension of the comparison."""
+    known = load_results(RESULTS / "best.json") if (RESULTS / "best.json").is_file() else []
+    return [r for r in known if r.about["dim"] == DIM and r.about.get("geometry") in GEOMETRIES]
+
+
+def dates(results: Sequence[Result], recipes: Sequence[Result]) -> str:
+    """When both sides were computed, and how many recipes are younger than their comparison."""
+    searched = [r for r in results if r.about["tuned"] == "search"]
+    made: dict[tuple[str, str], str] = {}
+    for r in searched:
+        key = (r.about["dataset"], r.about["geometry"])
+        made[key] = max(made.get(key, ""), r.made["date"])
+    own = [r for r in recipes if (r.about["dataset"], r.about["geometry"]) in made]
+    own = [r for r in own if "members" not in r.about]
+    text = f"Defaults and tuned models of this table were computed together, {_days(results)}."
+    if not own:
+        return text
+    late = sum(r.made["date"] > made[r.about["dataset"], r.about["geometry"]] for r in own)
+    return (
+        f"{text} The present results of the searched recipes "
+        f"([better than the paper](#better-than-the-paper)) were computed "
+        f"{_days(own)}; {late} of {len(own)} of them are younger than this table, which may "
+        "have used an earlier recipe."
+    )
+
+
+def _days(results: Sequence[Result]) -> str:
+    days = sorted({r.made["date"][:10] for r in results})
+    return f"on {days[0]}" if len(days) == 1 else f"from {days[0]} to {days[-1]}"
 
 
 def _place(result: Result) -> tuple[int, int, int]:

@@ -35,7 +35,7 @@ RANGES = {
     "learning_rate": (0.003, 1.0), "tau": (0.02, 2.0), "tau1": (0.02, 2.0), "tau2": (0.02, 2.0),
     "alpha": (0.001, 1.0), "r": (-1.0, 2.0), "circumference": (3.0, 15.0),
 }  # fmt: skip
-NAMES = {"fermi-dirac": ("learning_rate", "tau", "r")}
+NAMES: dict[str, tuple[str, ...]] = {"fermi-dirac": ("learning_rate", "tau", "r")}
 NAMES["triple-fermi-dirac"] = ("learning_rate", "tau1", "tau2", "alpha", "r")
 #: Settings and seeds of each round, and the first seed of its runs.
 ROUNDS = ({"settings": 512, "seeds": 3, "first": 1000}, {"settings": 16, "seeds": 11, "first": 2000})

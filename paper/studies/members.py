@@ -149,7 +149,9 @@ def table() -> str:
     wins = ", ".join(f"{x.upper()} on {count}" for x, count in better.items())
     made = found[0]["made"]
     how = f"Made {made['date'][:10]} by `{present_name(made['command'])}` on {made['device']}."
-    words = f"One member (mean of {MEMBERS}) → the ensemble. Of {splits} splits, it improves {wins}."
+    size = f"{MEMBERS} × {DIM} = {MEMBERS * DIM}"
+    words = f"One member with {DIM} coordinates per node (mean of {MEMBERS}) → the ensemble with {size}. "
+    words += f"Of {splits} splits, it improves {wins}."
     return f"{markdown(head, body)}\n\n{words} {how}\n"
 
 

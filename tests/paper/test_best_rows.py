@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import timelike as tl
-from paper.groups import best
+from paper.groups import best, defaults
 from paper.reports.paired_comparisons import comparisons, holm
 from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
@@ -117,6 +118,26 @@ def test_tests_are_counted_after_the_correction(tmp_path):
     assert (f"{len(left)} of them survive" if left else "none of them survives") in text
     networks = [r for r in results if r.about["dataset"].startswith("dream5")]
     assert "none of them survives" in best.report(networks, tmp_path).markdown
+
+
+def test_ensembles_are_labelled_with_all_their_coordinates(tmp_path):
+    results = load_results(STORED)
+    text = best.report(results, tmp_path).markdown
+    for r in results:
+        if "together" in r.found and r.about["dataset"] == "wordnet":
+            count, dim = r.about["seeds"], r.about["dim"]
+            score = f"{r.found['together']:.2f}"
+            assert re.search(rf"{score}(\*\*)? ⟨{count} × {dim} = {count * dim}⟩", text)
+        if "members" in r.about:
+            assert f"({r.found['mean']:.1f}) ⟨20 × 10 = 200⟩" in text
+
+
+def test_the_comparison_with_the_defaults_has_two_dates(tmp_path):
+    results = load_results(STORED.with_name("defaults.json"))
+    text = defaults.report(results, tmp_path).markdown
+    assert f"computed together, on {results[0].made['date'][:10]}" in text
+    assert " are younger than this table" in text
+    assert "younger" not in defaults.dates(results, [])
 
 
 def test_results_of_a_search_are_marked_and_counted(tmp_path):
