@@ -2,6 +2,7 @@
 
 python -m paper.pages            # after new results: write tables and pictures
 python -m paper.pages --check    # fail if a page differs from the results
+python -m paper.pages --store OUT/cyclic.json    # first put new results into the stored ones of the group
 
 Tables go between the marks `<!-- results: NAME -->` and `<!-- end -->`; the text around them is written by
 hand.
@@ -21,11 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from paper.groups import load_group
-from paper.groups.cyclic import DATA, degree_products
+from paper.groups import honest, load_group
+from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score
-from paper.runner.reproduction import load_results, provenance
+from paper.runner.reproduction import load_results, provenance, write_results
 from paper.studies import members
 from paper.table_rows import load_rows
 from paper.tasks import Result
@@ -43,6 +44,8 @@ STUDIES = (
     "wordnet_time",
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+#: The simple methods that the README shows.
+SHOWN = ("degree product", "L3", "L3 normalised", "SVD", "dot product")
 #: The dimension that the README shows.
 DIM = 10
 
@@ -62,13 +65,33 @@ def summary() -> str:
     }
     if not cells:
         return "Not computed yet.\n"
-    degrees = degree_products(stored("cyclic"))
     kinds = {dataset: r.about["negatives"] for (_, dataset), r in cells.items()}
-    body = [["Degree product, no training", *(f"{degrees[dataset, kinds[dataset]]:.1f}" for dataset in DATA)]]
+    simple = {
+        r.about["dataset"]: r.found
+        for r in stored("cyclic")
+        if r.about["title"] == "baselines" and kinds.get(r.about["dataset"]) == r.about["negatives"]
+    }
+    body = [
+        [
+            f"{name}, one run" if name == "dot product" else name,
+            *(f"{simple[data][name]:.1f}" for data in DATA),
+        ]
+        for name in SHOWN
+    ]
     for title in dict.fromkeys(row.title for row in load_rows("cyclic")):
         body.append([title, *(_cell(cells.get((title, dataset))) for dataset in DATA)])
     head = ["", *(name.removesuffix(", one graph") for name in DATA.values())]
     return f"{markdown(head, body)}\n\n{provenance(stored('cyclic'))}\n"
+
+
+def honest_summary() -> str:
+    """The first table of the README: everything chosen on validation, and who wins."""
+    results = stored("honest")
+    if not results:
+        return "Not computed yet.\n"
+    columns = [name for name in honest.COLUMNS if "uniform" not in name]
+    text = f"{honest.table(results, columns)}\n\n{honest.verdict(results)}"
+    return f"{text}\n\n{provenance(results)}\n"
 
 
 def _cell(result: Result | None) -> str:
@@ -140,6 +163,8 @@ def block(name: str, folder: Path) -> str:
     """The text between the marks of a name."""
     if name == "summary":
         return summary()
+    if name == "honest-summary":
+        return honest_summary()
     if name == "h200":
         return h200()
     if name == "h200-big":
@@ -168,11 +193,29 @@ def pages(folder: Path) -> Iterator[tuple[Path, str]]:
         yield path, BLOCK.sub(lambda m: f"{m[1]}{block(m[2], folder)}{m[3]}", text)
 
 
+def store(new: Path) -> None:
+    """Put new results into the stored file of the same name, in place of those of the same tasks."""
+    found = load_results(new)
+    again = {_task(one) for one in found}
+    kept = [one for one in stored(new.stem) if _task(one) not in again]
+    write_results([*kept, *found], RESULTS / new.name)
+
+
+def _task(result: Result) -> tuple[str, ...]:
+    """What tells a task from the others of its group."""
+    names = ("row", "title", "dataset", "dim", "protocol", "negatives", "graphs", "seed")
+    return tuple(str(result.about.get(name)) for name in names)
+
+
 def main() -> None:
     """Write the pages, or check them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
+    parser.add_argument("--store", type=Path, nargs="*", default=())
+    arguments = parser.parse_args()
+    check = arguments.check
+    for new in arguments.store:
+        store(new)
     with tempfile.TemporaryDirectory() as name:
         for path, text in pages(Path(name)):
             if check and path.read_text(encoding="utf-8") != text:

@@ -30,6 +30,7 @@ MODELS = {
     "anti-de-sitter": "Anti-de Sitter + TFD",
     "cylindrical-minkowski": "Cylindrical Minkowski + TFD",
 }
+RIEMANNIAN = ("euclidean", "hyperboloid")
 SPACETIMES = ("minkowski", "anti-de-sitter", "cylindrical-minkowski")
 SIMPLE = (
     "degree product",
@@ -55,7 +56,12 @@ COLUMNS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     **{f"{title}, uniform": (data, "uniform", tuple(range(FOLDS))) for data, title in NETWORKS.items()},
 }
 #: Rows that take the best of several methods by validation.
-CHOSEN = {"Best simple method by validation": SIMPLE, "Best spacetime by validation": SPACETIMES}
+BEST = {
+    "simple": "Best simple method by validation",
+    "Riemannian": "Best Riemannian model by validation",
+    "spacetime": "Best spacetime by validation",
+}
+CHOSEN = dict(zip(BEST.values(), (SIMPLE, RIEMANNIAN, SPACETIMES), strict=True))
 
 
 def tasks(options: Options) -> Iterator[Task]:
@@ -146,7 +152,7 @@ def table(results: list[Result], columns: list[str]) -> str:
         for x, names in (("s", SIMPLE), ("m", MODELS))
     }
     body = []
-    for name in (*SIMPLE, "Best simple method by validation", *MODELS, "Best spacetime by validation"):
+    for name in (*SIMPLE, BEST["simple"], *RIEMANNIAN, BEST["Riemannian"], *SPACETIMES, BEST["spacetime"]):
         line = [MODELS.get(name, name)]
         for column, some in found.items():
             text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}"
@@ -158,20 +164,21 @@ def table(results: list[Result], columns: list[str]) -> str:
 
 def verdict(results: list[Result]) -> str:
     """Where the spacetimes win and where they do not, in words, counted over splits."""
-    lines = []
-    for column in COLUMNS:
+    rule = "Each side takes its method with the best validation AP in each split; differences are medians."
+    others = {"simple methods": BEST["simple"], "Riemannian models": BEST["Riemannian"]}
+    lines = [rule, *(_against(results, name, title) for title, name in others.items())]
+    return "\n".join(lines)
+
+
+def _against(results: list[Result], other: str, title: str) -> str:
+    """The columns in which the best spacetime beats another best method, and those in which it does not."""
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for column, (_, kind, _) in COLUMNS.items():
         some = scores(results, column)
-        ours, simple = (some[name] for name in reversed(CHOSEN))
-        if not ours:
-            continue
-        gaps = np.subtract(ours, simple)
-        wins = int(np.sum(gaps > 0))
-        word = "wins" if np.median(gaps) > 0 else "loses"
-        kind = "" if "uniform" in column else ", listed" * column.startswith("DREAM5")
-        lines.append(
-            f"{column}{kind}: {word}, {np.median(gaps):+.1f} points, better in {wins} of {len(gaps)}"
-        )
-    return (
-        "The best spacetime against the best simple method, both chosen on validation in each split (median "
-        f"difference of test AP, and splits in which the spacetime is better): {'; '.join(lines)}."
-    )
+        if some[other]:
+            gaps = np.subtract(some[BEST["spacetime"]], some[other])
+            share = f"better in {np.sum(gaps > 0)} of {len(gaps)} splits"
+            where = f"{column.removesuffix(', uniform')}, {kind} non-edges"
+            found[bool(np.median(gaps) > 0)].append(f"{where} ({np.median(gaps):+.1f} points, {share})")
+    words = {True: f"Spacetimes beat {title} on", False: f"Spacetimes do not beat {title} on"}
+    return " ".join(f"{words[won]} {'; '.join(names)}." for won, names in found.items() if names)

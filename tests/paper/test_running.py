@@ -12,6 +12,7 @@ import pytest
 from paper.__main__ import main as main_of_module
 from paper.groups import GROUPS, load_group
 from paper.groups.cyclic import degree_products
+from paper.pages import BLOCK, PAGES
 from paper.reports.tables import choices
 from paper.runner.reproduction import load_results, provenance, reproduce, selected
 from paper.runner.task_results import command
@@ -182,6 +183,14 @@ def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "paper.pages", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_table_says_what_it_was_chosen_on():
+    """A table that `make results` writes has a line in the page on honesty."""
+    page = (ROOT / "docs" / "honesty.md").read_text("utf-8")
+    names = {name for path in PAGES for _, name, _ in BLOCK.findall(path.read_text("utf-8"))}
+    kinds = {name.removesuffix("-summary").split("-")[0].rstrip("0123456789") for name in names}
+    assert sorted(kind for kind in kinds if f"`{kind}" not in page) == []
 
 
 def test_what_chose_is_told_and_the_degree_product_is_not_left_out(tmp_path):

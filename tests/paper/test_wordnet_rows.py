@@ -58,7 +58,7 @@ def test_rows_can_be_run(name):
 
 
 def test_every_baseline_has_a_row():
-    assert {*MODELS} == {row.geometry for row in ROWS.values()} - {"minkowski"}
+    assert {*MODELS} - {"dot-product"} == {row.geometry for row in ROWS.values()} - {"minkowski"}
     titles = {row.title for row in ROWS.values()}
     assert len(list(wordnet.tasks(Options()))) == 8 * len(titles)
     assert len(list(wordnet.tasks(Options(quick=True)))) == len(titles)

@@ -70,7 +70,7 @@ class Evaluate:
     baselines: str = "all"
     """Simple methods to compare with: all, untrained, none, or names separated by commas: L3,SVD."""
 
-    most_pairs: int = 200_000
+    most_pairs: int = 100_000
     """Score at most this many pairs, drawn at random; the same for the model and all baselines. 0: all."""
 
     json: Json = False

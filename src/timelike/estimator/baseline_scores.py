@@ -27,10 +27,10 @@ from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import train
 
 #: Most edges, counted once per epoch, that train a baseline.
-VISITS = 5_000_000
+VISITS = 2_000_000
 
 #: Most validation pairs that choose a baseline's threshold and rank.
-VALID_PAIRS = 50_000
+VALID_PAIRS = 20_000
 
 #: Ranks of the singular value decomposition that validation chooses from; on a large graph the first two.
 RANKS, LARGE = (4, 16, 64), 10**6
@@ -97,7 +97,7 @@ def _reachability(graph: DiGraph, valid: LabelledPairs | None, say: Say) -> Reac
         return None
     scorer, nodes = Reachability(graph), np.arange(graph.num_nodes)
     visits = scorer.visits(nodes, nodes)[0].sum()
-    return scorer if visits <= WORK // 8 else None
+    return scorer if visits <= WORK else None
 
 
 #: The one list of baselines: name → a function that builds one from the training graph and validation pairs,
@@ -146,7 +146,7 @@ def evaluate_baselines(
         after = before if learned is None else _made_again(name, before, learned, watched, say)
         found[name] = evaluate(after, pairs, valid=watched, known=known, validated=before)
     counted = [name for name in found if name in ("L3", "L3 normalised", "Katz")]
-    if counted and (size := _sample(graph, pairs)) is not None:
+    if counted and (size := Paths(graph, "><>").sample[0]) is not None:
         say(f"{counted[0]}: paths follow at most {size} random neighbours of a node: the graph is large")
     return found
 
@@ -159,13 +159,6 @@ def compared(embedding: Embedding, plan: FitPlan) -> Embedding:
     found = evaluate_baselines(plan.graph, pairs, valid=pairs, names=plan.baselines)
     scores = {name: one.average_precision for name, one in found.items()}
     return dataclasses.replace(embedding, info={**embedding.info, "baselines": scores})
-
-
-def _sample(graph: DiGraph, pairs: Split | LabelledPairs) -> int | None:
-    """The number of neighbours that L3 follows, None for all."""
-    tested = pairs.test if isinstance(pairs, Split) else pairs
-    s, t = (np.asarray(nodes) for nodes in tested[:2])
-    return Paths(graph, "><>").sample(s, t)[0]
 
 
 def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:

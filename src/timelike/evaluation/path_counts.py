@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 #: Entries of sparse matrices held in memory at once.
 ENTRIES = 1 << 23
 
-#: Entries that one call of `score` visits. Beyond them, long lists of neighbours are sampled.
-WORK = 200_000_000
+#: Entries to visit for an evaluation of half as many pairs as there are edges, at most `PAIRS`, a fifth of
+#: them edges. Beyond that, long lists of neighbours are sampled.
+WORK, PAIRS, EDGES = 150_000_000, 100_000, 0.2
 
 #: Sample sizes to try, the largest that keeps to `WORK` first.
 SAMPLES = (4096, 1024, 256, 64, 16, 4)
@@ -36,9 +37,9 @@ class Paths:
 
     If `normalised`, an edge a → b counts 1/√(out-degree(a) · in-degree(b)): paths through hubs say little.
     With A the (normalised) adjacency matrix, "><>" is (A Aᵀ A)ₛₜ. It is computed for the given pairs only:
-    row s of the first factors times row t of the transposed last ones, cut where that is cheapest. If this
-    still visits more than `work` entries, each node keeps a random sample of its neighbours, weighted so that
-    the expected count stays the same; `sample` says how many.
+    row s of the first factors times row t of the transposed last ones, cut where that is cheapest. If scoring
+    edges like those of the graph still visits more than `work` entries, each node keeps a random `sample` of
+    its neighbours, weighted so that the expected count stays the same.
     """
 
     graph: DiGraph
@@ -65,29 +66,43 @@ class Paths:
         scores = np.zeros(len(s))
         if not len(s):
             return scores
-        sample, cut = self.sample(s, t)
-        first, last = self._halves(cut)
-        rng = np.random.default_rng(0)
-        left_steps, right_steps = (
-            [_thinned(self._matrices[arrow], sample, rng) for arrow in half] for half in (first, last)
-        )
+        sample, cut = self.sample
+        left_steps, right_steps = self._steps
         order = np.lexsort((t, s))
-        visits = self._visits(first, sample)[s] + self._visits(last, sample)[t]
+        first, last = (self._visits(half, sample) for half in self._halves(cut))
+        visits = first[s] + last[t]
         for pairs in _blocks(order, visits):
             left, right = (self._rows(x, y[pairs]) for x, y in ((left_steps, s), (right_steps, t)))
             scores[pairs] = left.multiply(right).sum(axis=1)
         return scores
 
-    def sample(self, sources: np.ndarray, targets: np.ndarray) -> tuple[int | None, int]:
-        """The most neighbours of a node that scoring these pairs follows (None: all), and the best cut."""
+    @cached_property
+    def sample(self) -> tuple[int | None, int]:
+        """The most neighbours of a node that are followed (None: all), and the cut with the least work.
+
+        They depend on the graph alone: scores of different calls can be compared.
+        """
+        s, t = self.graph.sources, self.graph.targets
+        if not len(s):
+            return None, 0
+        pairs = min(max(len(s) // 2, 1), PAIRS)
         for size in (None, *SAMPLES):
             costs = []
             for cut in range(len(self.pattern) + 1):
                 first, last = (self._visits(half, size) for half in self._halves(cut))
-                costs.append(first[sources].sum() + last[targets].sum())
+                edge, other = first[s].mean() + last[t].mean(), first.mean() + last.mean()
+                costs.append(pairs * (EDGES * edge + (1 - EDGES) * other))
             if min(costs) <= self.work:
                 break
         return size, int(np.argmin(costs))
+
+    @cached_property
+    def _steps(self) -> list[list[csr_array]]:
+        """The matrices of both halves, each with a sample of its own."""
+        (sample, cut), rng = self.sample, np.random.default_rng(0)
+        return [
+            [_thinned(self._matrices[arrow], sample, rng) for arrow in half] for half in self._halves(cut)
+        ]
 
     def _halves(self, cut: int) -> tuple[str, str]:
         """The steps from the source up to the cut, and those from the target back to it."""
@@ -161,12 +176,15 @@ class Katz:
         for length in self.lengths:
             whole_number("Katz: lengths", length, 1)
 
+    @cached_property
+    def _walks(self) -> list[Paths]:
+        work = WORK // len(self.lengths)
+        return [Paths(self.graph, ">" * length, work=work) for length in self.lengths]
+
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
-        work = WORK // len(self.lengths)
         scores = np.zeros(len(np.asarray(sources)))
-        for length in self.lengths:
-            walks = Paths(self.graph, ">" * length, work=work)
+        for length, walks in zip(self.lengths, self._walks, strict=True):
             scores += self.beta**length * walks.score(sources, targets)
         return scores
 
