@@ -109,7 +109,7 @@ def published_table(cases: Sequence[Case]) -> str:
             body.append([_sized(one), *map(_number, found)])
     sources = "\n".join(f"- {_sized(one)}: {one['source']}" for one in listed)
     table = markdown(["", *columns(cases)], body)
-    return "\n\n".join(filter(None, [_lead(listed, cases), table, sources]))
+    return "\n\n".join(filter(None, [_lead(listed, cases), table, sources, _below_degrees(listed, cases)]))
 
 
 def _sized(figure: dict[str, Any]) -> str:
@@ -119,18 +119,31 @@ def _sized(figure: dict[str, Any]) -> str:
 def _lead(listed: Sequence[dict[str, Any]], cases: Sequence[Case]) -> str:
     """The best published F1 without closure pairs, of any size and with d numbers a node."""
     tops = dict.fromkeys(filter(None, (_best(listed, case) for case in cases if case[1] == 0)))
-    texts = []
+    if not tops:
+        return ""
+    usual: dict[str, list[str]] = {}
     for dim, percent in cases:
         same = _best([one for one in listed if "size" not in one], (dim, percent))
         if percent == 0 and same:
-            texts.append(f"{same[1]:.1f} with d = {dim} ({same[0]})")
-    if not tops:
-        return ""
-    best = " and ".join(f"{f1:.1f} ({title})" for title, f1 in tops)
+            usual.setdefault(same[0], []).append(f"{same[1]:.1f} at d = {dim}")
     return (
-        f"Without closure pairs, the best published F1 is {best}. "
-        f"With d numbers a node, it is {' and '.join(texts)}."
+        "Without closure pairs, the best published F1 is "
+        f"{' and '.join(f'{f1:.1f} ({title})' for title, f1 in tops)}. With d numbers a node, it is "
+        + "; ".join(f"{' and '.join(texts)}, by {title}" for title, texts in usual.items())
+        + "."
     )
+
+
+def _below_degrees(listed: Sequence[dict[str, Any]], cases: Sequence[Case]) -> str:
+    """The published figures that the degree product beats."""
+    found, texts = untrained(), []
+    for one in listed:
+        for dim, percent in cases:
+            f1 = published_f1(one, (dim, percent))
+            degrees = found[percent].found["methods"]["Degree product"]["test"] if percent in found else 0.0
+            if f1 is not None and f1 < degrees:
+                texts.append(f"{one['title']} at d = {dim}, {percent} %")
+    return f"Published F1 below the degree product: {'; '.join(texts)}." if texts else ""
 
 
 def columns(cases: Sequence[Case]) -> list[str]:

@@ -24,7 +24,7 @@ from paper.training.wordnet_cells import best_f1, f1_at, train
 
 ROW, DIM, PERCENTS, SEED = "poincare-embedding", 5, (0, 50), 0
 TRAINING = {"epochs": 100, "batch_size": 50, "burn_in": 10, "init_scale": 0.001}
-#: The authors replace the more general node. Ganea et al. (2018), whose numbers are published, replace each.
+#: The authors replace the more general node; the negatives of the test replace each end equally often.
 ONE_END, BOTH_ENDS = {"same_target": 10}, {"same_source": 5, "same_target": 5}
 CANDIDATES = (
     {"learning_rate": 0.1, "negatives": ONE_END},
