@@ -41,7 +41,7 @@ PAGES = [
 #: Studies with a table of their own on a page.
 STUDIES = (
     *("batch", "cost", "cycle", "question", "runtimes", "seed_graph", "transitivity"),
-    "wordnet_time",
+    *("wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The simple methods that the README shows.

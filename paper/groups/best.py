@@ -14,6 +14,14 @@ from paper.groups.cyclic import DATA
 from paper.groups.wordnet import Cell
 from paper.reports.paired_comparisons import RIEMANNIAN, comparisons, corrected, holm, paired_table
 from paper.reports.tables import markdown, score
+from paper.reports.wordnet_rivals import (
+    above_models,
+    above_with_less,
+    best_published,
+    columns,
+    untrained_lines,
+)
+from paper.reports.wordnet_training import training_table
 from paper.table_rows import Row, load_rows
 from paper.tasks import Options, Report, Result, Task
 from paper.training import refit_with_validation
@@ -124,15 +132,37 @@ def _wordnet_table(results: Sequence[Result]) -> str:
         body.append([title, *(_with_target(line.get(case), 2) for case in cases)])
         if any("together" in r.found for r in line.values()):
             body.append([f"{title}, ensemble of the seeds", *(_ensemble(line.get(case)) for case in cases)])
-    published = {(r.about["dim"], r.about["percent"]): r.about["published"] for r in results}
-    body.append(["best published", *(_number(published[case]) for case in cases)])
+    body += [*untrained_lines(cases, 2), *best_published(cases)]
     seeds = sorted({r.about["seeds"] for r in results})
     return (
         f"Test F1 in percent, median ± standard deviation over {' or '.join(map(str, seeds))} seeds; "
         "validation chooses the threshold and the score. An ensemble of the seeds has the mean of their "
         "log-odds. Ensembles of both kinds have equally many members with the cone and with TFD; "
         f"each seed is another ensemble. In brackets: our target, in bold where it is reached. {SIZES}\n\n"
-        + markdown(["", *(f"d = {dim}, {percent} %" for dim, percent in cases)], body)
+        f"{markdown(['', *columns(cases)], body)}\n\n{_against_others(results)}\n\n"
+        f"{_wordnet_training(results)}"
+    )
+
+
+def _against_others(results: Sequence[Result]) -> str:
+    """How our best scores compare with methods without training, and with other representations."""
+    top: dict[tuple[int, int], float] = {}
+    helped = []
+    for r in results:
+        case = (r.about["dim"], r.about["percent"])
+        own = [r.found[name] for name in ("median", "together") if name in r.found]
+        top[case] = max(top.get(case, 0.0), *own)
+        helped += own if case[1] else []
+    return f"{above_models(top)} {above_with_less(helped)}"
+
+
+def _wordnet_training(results: Sequence[Result]) -> str:
+    """How the single models were trained; an ensemble has the training of its members."""
+    single = [r for r in results if "members" not in r.about["more"]]
+    searched = next(row for row in load_rows("best") if row.dataset == "wordnet").open["tried"]
+    return (
+        "Training of the single models, and of the members of ensembles. A search by validation F1 compared "
+        f"the settings of each cell; all take the last epoch:\n\n{training_table(single, searched)}"
     )
 
 

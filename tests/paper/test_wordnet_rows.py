@@ -10,6 +10,17 @@ import pytest
 import timelike as tl
 from paper.groups import wordnet
 from paper.groups.wordnet import Cell
+from paper.reports.wordnet_rivals import (
+    UNTRAINED,
+    above_models,
+    above_with_less,
+    best_published,
+    published_table,
+    untrained,
+    untrained_lines,
+)
+from paper.reports.wordnet_training import steps
+from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options, Result
 from timelike.baselines import MODELS
@@ -17,6 +28,7 @@ from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
+from timelike.evaluation import Reachability
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import Minkowski
 
@@ -58,24 +70,86 @@ def test_rows_can_be_run(name):
 
 
 def test_every_baseline_has_a_row():
-    assert {*MODELS} - {"dot-product"} == {row.geometry for row in ROWS.values()} - {"minkowski"}
+    orders = {*MODELS} - {"dot-product"}  # which is no model of a hierarchy
+    assert orders == {row.geometry for row in ROWS.values()} - {"minkowski"}
     titles = {row.title for row in ROWS.values()}
     assert len(list(wordnet.tasks(Options()))) == 8 * len(titles)
     assert len(list(wordnet.tasks(Options(quick=True)))) == len(titles)
 
 
-def test_report_has_a_column_for_each_case():
-    about = {"row": "spherical-disk", "title": "Spherical Disk", "dim": 5, "percent": 10, "seeds": 5}
-    found = {"median": 90.0, "spread": 0.5, "settings": {"learning_rate": 0.01}}
-    made = {"seconds": 1.0, "cpu_seconds": 1.0}
-    results = [
-        Result({**about, "published": [84.8]}, found, made),
-        Result({**about, "percent": 25, "published": [90.5]}, {**found, "median": 80.0}, made),
+def results_of(name: str, **medians: float) -> list[Result]:
+    """Made-up results of a row, by share of the closure: p10=90.0."""
+    row, made = ROWS[name], {"seconds": 1.0, "cpu_seconds": 1.0}
+    found = {"spread": 0.5, "settings": {"learning_rate": 0.01}, "tried": [{}, {}]}
+    cells = {key[1:]: median for key, median in medians.items()}
+    return [
+        Result(wordnet.describe(Cell(row, 5, int(percent), 5, None)), {**found, "median": median}, made)
+        for percent, median in cells.items()
     ]
-    report = wordnet.report(results, Path())
-    assert "| Spherical Disk | 90.0 ± 0.5 [84.8] | 80.0 ± 0.5 [90.5] |" in report.markdown
+
+
+def test_report_marks_cells_and_rows_far_below_published():
+    report = wordnet.report(results_of("spherical-disk", p10=90.0, p25=80.0), Path())
+    assert "| Spherical Disk | 90.0 ± 0.5 [84.8] | 80.0 ± 0.5 † [90.5] |" in report.markdown
     assert "1 of 2 cells" in report.markdown
+    assert "| Spherical Disk † | 6,000 | 4,096 | 25 | adam | – |" in report.markdown
+    assert "| 2 | 1 of 2, by up to 10.5 |" in report.markdown
     assert [row["published"] for row in report.rows] == [84.8, 90.5]
+
+
+def test_report_says_which_rows_drew_harder_negatives():
+    results = results_of("minkowski", p0=50.0) + results_of("order-embedding", p0=40.0)
+    assert "Only Minkowski + TFD drew negatives of harder kinds" in wordnet.report(results, Path()).markdown
+
+
+def test_steps_of_rows_with_epochs_follow_from_the_training_edges():
+    (result,) = results_of("minkowski-paper", p0=30.0)
+    edges = untrained()[0].found["edges"]
+    assert steps(result) == 150 * -(-edges // 50)
+
+
+@pytest.mark.parametrize("percent", [0, 10, 25, 50])
+def test_reachability_is_the_ceiling_of_every_column(percent):
+    found = untrained()[percent].found["methods"]
+    assert found["Reachability"]["test"] == found["Reachability"]["above_0"] == 100
+    lines = {line[0]: line[1] for line in untrained_lines([(5, percent)])}
+    assert lines["Reachability, no training"] == "100.0"
+    assert lines["Degree product, no training"] == f"{found['Degree product']['test']:.1f}"
+
+
+def test_best_published_tells_sizes_apart():
+    same, other = best_published([(5, 0), (10, 50)])
+    assert same[1:] == ["45.2", "97.0"]
+    assert other[1:] == ["98.6", "–"]
+    assert "the best published F1 is 98.6 (Binder)" in published_table([(5, 0)])
+
+
+def test_columns_in_which_a_method_without_training_wins_are_counted():
+    katz = untrained()[25].found["methods"]["Katz, paths of up to 4 edges"]["test"]
+    text = above_models({(5, 25): katz - 1, (10, 25): katz + 0.5})
+    assert "Reachability is above every model in 2 of 2 columns" in text
+    assert "4 edges is above every model in 1 of 2" in text
+    assert "above 2 of our 3 scores" in above_with_less([90.0, 98.0, 99.0])
+
+
+def test_poincare_study_scores_the_test_of_the_run_that_validation_chooses():
+    from paper.studies import wordnet_poincare
+
+    results = load_results(UNTRAINED.with_name("wordnet_poincare.json"))
+    assert [r.about for r in results] == [task.about for task in wordnet_poincare.tasks(None)]
+    assert all(r.found["valid"][r.found["chosen"]] == max(r.found["valid"]) for r in results)
+    text = wordnet_poincare.report(results)
+    assert all(f"**{r.found['test']:.1f}**" in text for r in results)
+
+
+def test_a_method_without_training_is_scored_at_the_threshold_of_validation():
+    from paper.studies.wordnet_untrained import METHODS, measured
+
+    graph = tl.datasets.transitive_closure(tl.datasets.tree(branching=3, depth=4))
+    split = tl.split_edges(graph, 0.1, 0.1)
+    found = {name: measured(make(split.train), split) for name, make in METHODS.items()}
+    assert all(0 < one["test"] <= 100 for one in found.values())
+    assert measured(Reachability(graph), split)["test"] == 100  # it sees the held-out edges
 
 
 @pytest.mark.slow
