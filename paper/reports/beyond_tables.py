@@ -1,0 +1,193 @@
+"""Tables of descent directions, times and signatures, and the sentences that their numbers support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from paper.reports.tables import markdown
+from paper.tasks import Result
+
+DATA = {
+    "duplication-divergence": "duplication-divergence",
+    "dream5:ecoli": "*E. coli*",
+    "dream5:in-silico": "in silico",
+}
+#: Title of a table → the kind of its tasks, and its rows: stored title → shown title.
+TABLES: dict[str, tuple[str, dict[str, str]]] = {
+    "Descent directions on anti-de Sitter": (
+        "descent",
+        {
+            "double projection": "double projection, $\\Pi G\\Pi G\\,df$ (eq. 11)",
+            "one projection": "Wick-rotated, one projection, $\\Pi\\,df$",
+            "pseudo gradient": "pseudo-Riemannian gradient, $\\Pi G\\,df$",
+            "ambient gradient": "projected Euclidean, $df$",
+        },
+    ),
+    "Times on anti-de Sitter": (
+        "space",
+        {"anti-de Sitter": "arc length $r\\theta$ (the paper)", "anti-de Sitter, angle": "angle $\\theta$"},
+    ),
+    "Other signatures": (
+        "space",
+        {
+            "anti-de Sitter": "anti-de Sitter (1, 9)",
+            "two-time hyperboloid": "two-time hyperboloid (2, 8)",
+            "de Sitter": "de Sitter (1, 9)",
+            "Minkowski": "Minkowski (1, 9)",
+            "hyperboloid": "hyperboloid (0, 10)",
+        },
+    ),
+}
+SIMPLE = ("degree product", "L3 normalised")
+BEST = "best simple method"
+
+#: AP by graph: (data set, seed) → validation and test.
+Scores = dict[tuple[str, int], tuple[float, float]]
+
+
+def scores(results: Sequence[Result], kind: str, title: str) -> Scores:
+    """Mean AP over seeds on every graph."""
+    return {
+        (r.about["dataset"], r.about["split"]): (
+            float(np.mean(r.found["valid"])),
+            float(np.mean(r.found["test"])),
+        )
+        for r in results
+        if (r.about.get("kind"), r.about["title"]) == (kind, title)
+    }
+
+
+def simple_scores(results: Sequence[Result]) -> dict[str, Scores]:
+    """AP of two simple methods, and on every graph that of the method with the best validation AP."""
+    found: dict[str, Scores] = {name: {} for name in (*SIMPLE, BEST)}
+    for r in results:
+        if r.about["title"] == "simple methods":
+            valid, test = r.found["valid"], r.found["test"]
+            best = max(valid, key=valid.__getitem__)
+            for row, name in {**dict(zip(SIMPLE, SIMPLE, strict=True)), BEST: best}.items():
+                found[row][r.about["dataset"], r.about["split"]] = valid[name], test[name]
+    return found
+
+
+def sections(results: Sequence[Result]) -> Iterator[str]:
+    """Heading, table and sentences of every comparison."""
+    simple = simple_scores(results)
+    for heading, (kind, titles) in TABLES.items():
+        models = {title: scores(results, kind, title) for title in titles}
+        if any(not _of(found, data, 1) for found in models.values() for data in DATA):
+            continue  # not computed yet
+        yield f"## {heading}"
+        yield _table(simple, {titles[title]: found for title, found in models.items()})
+        if kind == "descent":
+            yield _steps(results, titles)
+            yield f"{_against_first(models, titles)} {_uphill(results, titles)}"
+        elif len(models) == 2:
+            yield f"{_against_first(models, titles)} {_against_simple(models, titles, simple[BEST])}"
+        else:
+            yield f"{_leaders(models, titles)} {_against_simple(models, titles, simple[BEST])}"
+
+
+def _table(simple: dict[str, Scores], models: dict[str, Scores]) -> str:
+    """Validation and test AP, mean over graphs; ± the standard deviation over graphs."""
+    top = {data: max(_mean(found, data, 1) for found in models.values()) for data in DATA}
+    body = []
+    for title, found in {**simple, **models}.items():
+        line = [title]
+        for data in DATA:
+            test = _of(found, data, 1)
+            text = f"{np.mean(test):.1f} ± {np.std(test):.1f}"
+            bold = title in models and np.mean(test) == top[data]
+            line += [f"{_mean(found, data, 0):.1f}", f"**{text}**" if bold else text]
+        body.append(line)
+    head = [f"{name}, {part}" for name in DATA.values() for part in ("validation", "test")]
+    return markdown(["AP in %", *head], body)
+
+
+def _steps(results: Sequence[Result], titles: dict[str, str]) -> str:
+    """For every direction, the chosen learning rates and where its steps lead."""
+    body = []
+    for title, shown in titles.items():
+        line = [shown]
+        for data in DATA:
+            some = _directed(results, title, data)
+            rates = sorted(r.found["settings"]["learning_rate"] for r in some)
+            line.append(f"{rates[0]:g} to {rates[-1]:g}" if rates[0] < rates[-1] else f"{rates[0]:g}")
+            line.append(f"{np.mean([r.found['uphill'] for r in some]):.1f}")
+            line.append(f"{np.mean([r.found['raised'] for r in some]):.1f}")
+        body.append(line)
+    parts = ("learning rates", "nodes sent uphill, %", "steps that raise the loss, %")
+    return markdown(["", *(f"{name}, {part}" for name in DATA.values() for part in parts)], body)
+
+
+def _directed(results: Sequence[Result], title: str, data: str | None = None) -> list[Result]:
+    same = [r for r in results if (r.about.get("kind"), r.about["title"]) == ("descent", title)]
+    return [r for r in same if data in (None, r.about["dataset"])]
+
+
+def _of(found: Scores, data: str, part: int) -> list[float]:
+    return [score[part] for (name, _), score in found.items() if name == data]
+
+
+def _mean(found: Scores, data: str, part: int) -> float:
+    return float(np.mean(_of(found, data, part)))
+
+
+def _plain(shown: str) -> str:
+    """A title without its formula or signature."""
+    return shown.split(" (")[0].split(", $")[0]
+
+
+def _gains(one: Scores, other: Scores) -> np.ndarray:
+    """Differences of test AP on the graphs that both have."""
+    return np.array([one[key][1] - other[key][1] for key in one if key in other])
+
+
+def _against_first(models: dict[str, Scores], titles: dict[str, str]) -> str:
+    """Wins and mean difference of every other row against the first one."""
+    (first, base), *others = models.items()
+    parts = []
+    for title, found in others:
+        gains = _gains(found, base)
+        parts.append(
+            f"{_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)} "
+            f"({gains.mean():+.1f} on average, from {gains.min():+.1f} to {gains.max():+.1f})"
+        )
+    return f"Test AP is above that of the {_plain(titles[first])} with {_listed(parts)}."
+
+
+def _uphill(results: Sequence[Result], titles: dict[str, str]) -> str:
+    """Shares over all graphs."""
+    parts = []
+    for title, shown in titles.items():
+        some = _directed(results, title)
+        up, raised = (np.mean([r.found[name] for r in some]) for name in ("uphill", "raised"))
+        parts.append(f"{raised:.1f} % of steps and {up:.1f} % of nodes ({_plain(shown)})")
+    return f"A step raises the loss of its own batch, and a node starts uphill, in {_listed(parts)}."
+
+
+def _leaders(models: dict[str, Scores], titles: dict[str, str]) -> str:
+    """The best row of every data set by mean test AP, and how the new signatures do against AdS."""
+    best = [
+        f"{_plain(titles[max(models, key=lambda title: _mean(models[title], data, 1))])} on {name}"
+        for data, name in DATA.items()
+    ]
+    base = models["anti-de Sitter"]
+    parts = []
+    for title in ("two-time hyperboloid", "de Sitter"):
+        gains = _gains(models[title], base)
+        parts.append(f"{title} on {(gains > 0).sum()} of {len(gains)} ({gains.mean():+.1f} on average)")
+    return f"The best mean test AP has {_listed(best)}; above anti-de Sitter are {_listed(parts)}."
+
+
+def _against_simple(models: dict[str, Scores], titles: dict[str, str], simple: Scores) -> str:
+    parts = []
+    for title, found in models.items():
+        gains = _gains(found, simple)
+        parts.append(f"{_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)}")
+    return f"The simple method that validation prefers is beaten by {_listed(parts)}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
