@@ -32,7 +32,10 @@ from paper.tasks import Result
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
-PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance"))]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "beyond-the-paper")),
+]
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The dimension that the README shows.
 DIM = 10

@@ -91,7 +91,8 @@ def _train(kind: str, title: str, data: str, seed: int, data_dir: str | None) ->
     model = tl.Model(MODELS[kind][title], TripleFermiDirac())
     sweep = functools.partial(tl.sweep, split.train, model, config, valid=split.valid, progress=False)
     merits = _merits(sweep(search_runs(kind, data)).rows)
-    best = dict(max(merits, key=merits.__getitem__))
+    winner = max(merits, key=merits.__getitem__)
+    best = dict(winner)
     probe = None
     if kind == "descent":
         chosen = tl.Model(model.manifold, TripleFermiDirac(**{name: best[name] for name in NUMBERS[0]}))

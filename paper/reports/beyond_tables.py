@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -20,7 +21,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "descent",
         {
             "double projection": "double projection, $\\Pi G\\Pi G\\,df$ (eq. 11)",
-            "one projection": "Wick-rotated, one projection, $\\Pi\\,df$",
+            "one projection": "one projection of the Wick-rotated gradient, $\\Pi\\,df$",
             "pseudo gradient": "pseudo-Riemannian gradient, $\\Pi G\\,df$",
             "ambient gradient": "projected Euclidean, $df$",
         },
@@ -111,14 +112,19 @@ def _steps(results: Sequence[Result], titles: dict[str, str]) -> str:
     for title, shown in titles.items():
         line = [shown]
         for data in DATA:
-            some = _directed(results, title, data)
-            rates = sorted(r.found["settings"]["learning_rate"] for r in some)
-            line.append(f"{rates[0]:g} to {rates[-1]:g}" if rates[0] < rates[-1] else f"{rates[0]:g}")
-            line.append(f"{np.mean([r.found['uphill'] for r in some]):.1f}")
-            line.append(f"{np.mean([r.found['raised'] for r in some]):.1f}")
+            rates = [r.found["settings"]["learning_rate"] for r in _directed(results, title, data)]
+            line.append(" to ".join(f"{rate:g}" for rate in sorted({min(rates), max(rates)})))
+        for share, part in itertools.product(("uphill", "raised"), ("first", "later")):
+            line.append(f"{_share(results, title, part, share):.1f}")
         body.append(line)
-    parts = ("learning rates", "nodes sent uphill, %", "steps that raise the loss, %")
-    return markdown(["", *(f"{name}, {part}" for name in DATA.values() for part in parts)], body)
+    head = ["", *(f"learning rate, {name}" for name in DATA.values())]
+    for what in ("nodes sent uphill, %", "steps that raise the loss, %"):
+        head += [f"{what}, first epochs", f"{what}, later"]
+    return markdown(head, body)
+
+
+def _share(results: Sequence[Result], title: str, part: str, share: str) -> float:
+    return float(np.mean([r.found[part][share] for r in _directed(results, title)]))
 
 
 def _directed(results: Sequence[Result], title: str, data: str | None = None) -> list[Result]:
@@ -158,13 +164,12 @@ def _against_first(models: dict[str, Scores], titles: dict[str, str]) -> str:
 
 
 def _uphill(results: Sequence[Result], titles: dict[str, str]) -> str:
-    """Shares over all graphs."""
+    """The share of nodes sent uphill over all graphs, in the first epochs and later."""
     parts = []
     for title, shown in titles.items():
-        some = _directed(results, title)
-        up, raised = (np.mean([r.found[name] for r in some]) for name in ("uphill", "raised"))
-        parts.append(f"{raised:.1f} % of steps and {up:.1f} % of nodes ({_plain(shown)})")
-    return f"A step raises the loss of its own batch, and a node starts uphill, in {_listed(parts)}."
+        first, later = (_share(results, title, part, "uphill") for part in ("first", "later"))
+        parts.append(f"{first:.1f} and {later:.1f} % ({_plain(shown)})")
+    return f"The share of nodes sent uphill in the first epochs and later is {_listed(parts)}."
 
 
 def _leaders(models: dict[str, Scores], titles: dict[str, str]) -> str:

@@ -36,10 +36,10 @@ class Quadric(Manifold):
     swept or learned without moving a point.
 
     Time: for κ = −1 and two or more negative coordinates (anti-de Sitter) it is a circle, the angle of eq. 7,
-    with 2·`images` + 1 images. Δt is R times the arc length rθ of the paper (`arc` = 1), or R times the angle θ,
-    the global time of anti-de Sitter (`arc` = 0). Otherwise Δt = R(arcsinh y − arcsinh x) of one coordinate: the global proper
-    time of de Sitter, the signed distance from a hyperplane on the hyperboloid, a smooth increasing function
-    of latitude on the sphere.
+    with 2·`images` + 1 images. Δt is R times the arc length rθ of the paper (`arc` = 1), or R times the angle
+    θ, the global time of anti-de Sitter (`arc` = 0). Otherwise Δt = R(arcsinh y − arcsinh x) of one
+    coordinate: the global proper time of de Sitter, the signed distance from a hyperplane on the
+    hyperboloid, a smooth increasing function of latitude on the sphere.
     """
 
     negatives: int = static(minimum=0)
