@@ -15,7 +15,7 @@ import timelike as tl
 from paper.reports.beyond_tables import sections
 from paper.studies.search_setup import search_config
 from paper.tasks import Options, Report, Result, Task
-from paper.training.descent_directions import DIRECTIONS, Probe, Redirected
+from paper.training.descent_directions import DIRECTIONS, Probe, Redirected, ambient_gradient
 from paper.training.link_prediction import load_split
 from timelike.core import Manifold
 from timelike.likelihoods import TripleFermiDirac
@@ -49,6 +49,7 @@ DIRECTED: dict[str, Manifold] = {
 SPACES: dict[str, Manifold] = {
     "anti-de Sitter": ADS,
     "anti-de Sitter, angle": AntiDeSitter(DIM, arc=0),
+    "anti-de Sitter, projected": Redirected(ADS, DIRECTIONS.index(ambient_gradient)),
     "two-time hyperboloid": PseudoHyperboloid(2, DIM - 2),
     "de Sitter": DeSitter(DIM),
     "Minkowski": Minkowski(DIM),

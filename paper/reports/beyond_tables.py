@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -34,6 +35,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "space",
         {
             "anti-de Sitter": "anti-de Sitter (1, 9)",
+            "anti-de Sitter, projected": "anti-de Sitter (1, 9), projected Euclidean descent",
             "two-time hyperboloid": "two-time hyperboloid (2, 8)",
             "de Sitter": "de Sitter (1, 9)",
             "Minkowski": "Minkowski (1, 9)",
@@ -83,11 +85,12 @@ def sections(results: Sequence[Result]) -> Iterator[str]:
         yield _table(simple, {titles[title]: found for title, found in models.items()})
         if kind == "descent":
             yield _steps(results, titles)
-            yield f"{_against_first(models, titles)} {_uphill(results, titles)}"
+            said = [_against_first(models, titles), _uphill(results, titles)]
         elif len(models) == 2:
-            yield f"{_against_first(models, titles)} {_against_simple(models, titles, simple[BEST])}"
+            said = [_against_first(models, titles)]
         else:
-            yield f"{_leaders(models, titles)} {_against_simple(models, titles, simple[BEST])}"
+            said = [_leaders(models, titles)]
+        yield " ".join([*said, _against_simple(models, titles, simple[BEST]), _edges(results, kind, titles)])
 
 
 def _table(simple: dict[str, Scores], models: dict[str, Scores]) -> str:
@@ -141,8 +144,8 @@ def _mean(found: Scores, data: str, part: int) -> float:
 
 
 def _plain(shown: str) -> str:
-    """A title without its formula or signature."""
-    return shown.split(" (")[0].split(", $")[0]
+    """A title without its formula, equation or signature."""
+    return re.sub(r"(, \$.*| \(.*?\))", "", shown)
 
 
 def _gains(one: Scores, other: Scores) -> np.ndarray:
@@ -157,41 +160,59 @@ def _against_first(models: dict[str, Scores], titles: dict[str, str]) -> str:
     for title, found in others:
         gains = _gains(found, base)
         parts.append(
-            f"{_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)} "
+            f"with the {_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)} graphs and splits "
             f"({gains.mean():+.1f} on average, from {gains.min():+.1f} to {gains.max():+.1f})"
         )
-    return f"Test AP is above that of the {_plain(titles[first])} with {_listed(parts)}."
+    return f"Against the {_plain(titles[first])}, test AP is higher {_listed(parts)}."
 
 
 def _uphill(results: Sequence[Result], titles: dict[str, str]) -> str:
-    """The share of nodes sent uphill over all graphs, in the first epochs and later."""
+    """Shares over all graphs: nodes sent uphill in the first epochs and later, and later steps."""
     parts = []
     for title, shown in titles.items():
-        first, later = (_share(results, title, part, "uphill") for part in ("first", "later"))
-        parts.append(f"{first:.1f} and {later:.1f} % ({_plain(shown)})")
-    return f"The share of nodes sent uphill in the first epochs and later is {_listed(parts)}."
+        nodes = [_share(results, title, part, "uphill") for part in ("first", "later")]
+        steps = _share(results, title, "later", "raised")
+        parts.append(
+            f"{nodes[0]:.1f} and {nodes[1]:.1f} % of nodes, {steps:.1f} % of steps with the {_plain(shown)}"
+        )
+    return (
+        "Nodes are sent uphill (in the first epochs and later), and later steps raise the loss, as follows: "
+        f"{'; '.join(parts)}."
+    )
 
 
 def _leaders(models: dict[str, Scores], titles: dict[str, str]) -> str:
-    """The best row of every data set by mean test AP, and how the new signatures do against AdS."""
+    """The best row of every data set by mean test AP, and how the others do against AdS."""
     best = [
         f"{_plain(titles[max(models, key=lambda title: _mean(models[title], data, 1))])} on {name}"
         for data, name in DATA.items()
     ]
-    base = models["anti-de Sitter"]
-    parts = []
-    for title in ("two-time hyperboloid", "de Sitter"):
-        gains = _gains(models[title], base)
-        parts.append(f"{title} on {(gains > 0).sum()} of {len(gains)} ({gains.mean():+.1f} on average)")
-    return f"The best mean test AP has {_listed(best)}; above anti-de Sitter are {_listed(parts)}."
+    return f"The highest mean test AP belongs to {_listed(best)}. {_against_first(models, titles)}"
 
 
 def _against_simple(models: dict[str, Scores], titles: dict[str, str], simple: Scores) -> str:
+    """Wins against the simple method that validation chooses: over all graphs, and on each data set."""
     parts = []
     for title, found in models.items():
-        gains = _gains(found, simple)
-        parts.append(f"{_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)}")
-    return f"The simple method that validation prefers is beaten by {_listed(parts)}."
+        wins = {data: [found[key][1] > simple[key][1] for key in found if key[0] == data] for data in DATA}
+        each = ", ".join(f"{sum(won)} of {len(won)} on {DATA[data]}" for data, won in wins.items())
+        parts.append(f"the {_plain(titles[title])} ({each})")
+    return f"The best simple method loses to {_listed(parts)}."
+
+
+def _edges(results: Sequence[Result], kind: str, titles: dict[str, str]) -> str:
+    """How many searches ended at the smallest or largest learning rate."""
+    some = [r for r in results if r.about.get("kind") == kind and r.about["title"] in titles]
+    edges = [
+        (chosen == min(rates), chosen == max(rates))
+        for r in some
+        for rates in [{run["learning_rate"] for run in r.about["runs"]}]
+        for chosen in [r.found["settings"]["learning_rate"]]
+    ]
+    low, high = np.sum(edges, axis=0)
+    return (
+        f"Of {len(some)} searches, {low} chose the smallest learning rate of the grid and {high} the largest."
+    )
 
 
 def _listed(parts: Sequence[str]) -> str:

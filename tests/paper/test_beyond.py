@@ -46,7 +46,8 @@ def test_only_the_double_projection_never_starts_uphill(points):
 
 
 def result(kind, title, data, split, test):
-    about = {"kind": kind, "title": title, "dataset": data, "split": split}
+    runs = [{"learning_rate": rate} for rate in (0.01, 0.1)]
+    about = {"kind": kind, "title": title, "dataset": data, "split": split, "runs": runs}
     shares = {"uphill": 1.0, "raised": 2.0}
     found = {"valid": [test], "test": [test], "settings": {"learning_rate": 0.01}}
     return Result(about, {**found, "first": shares, "later": shares}, {})
@@ -66,5 +67,13 @@ def test_sentences_count_wins():
         assert f"## {heading}" in text
     assert "best simple method | 55.0 | 55.0 ± 0.0" in text
     assert "**60.0 ± 0.0**" in text
-    assert "angle $\\theta$ on 0 of 3 (-10.0 on average" in text
-    assert "arc length $r\\theta$ on 3 of 3 and angle $\\theta$ on 0 of 3" in text
+    assert "with the angle $\\theta$ on 0 of 3 graphs and splits (-10.0 on average" in text
+    assert "the arc length $r\\theta$ (1 of 1 on duplication-divergence" in text
+    assert "Of 12 searches, 12 chose the smallest learning rate of the grid and 0 the largest." in text
+
+
+def test_the_double_projection_stretches_one_direction_by_the_fourth_power_of_p(points):
+    for p in points:
+        matrix = jax.vmap(lambda df, p=p: ADS.gradient(p, df))(jnp.eye(4))
+        largest = np.linalg.norm(np.asarray(matrix, float), 2)
+        assert largest == pytest.approx(float(p @ p) ** 2, rel=1e-3)
