@@ -24,7 +24,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
             "double projection": "double projection, $\\Pi G\\Pi G\\,df$ (eq. 11)",
             "one projection": "one projection of the Wick-rotated gradient, $\\Pi\\,df$",
             "pseudo gradient": "pseudo-Riemannian gradient, $\\Pi G\\,df$",
-            "ambient gradient": "projected Euclidean, $df$",
+            "ambient gradient": "projected Euclidean descent, $df$",
         },
     ),
     "Times on anti-de Sitter": (
@@ -35,7 +35,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
         "space",
         {
             "anti-de Sitter": "anti-de Sitter (1, 9)",
-            "anti-de Sitter, projected": "anti-de Sitter (1, 9), projected Euclidean descent",
+            "anti-de Sitter, projected": "anti-de Sitter by projected Euclidean descent (1, 9)",
             "two-time hyperboloid": "two-time hyperboloid (2, 8)",
             "de Sitter": "de Sitter (1, 9)",
             "Minkowski": "Minkowski (1, 9)",
@@ -159,26 +159,21 @@ def _against_first(models: dict[str, Scores], titles: dict[str, str]) -> str:
     parts = []
     for title, found in others:
         gains = _gains(found, base)
+        mean, low, high = (f"{x:+.1f}".replace("-", "−") for x in (gains.mean(), gains.min(), gains.max()))
         parts.append(
-            f"with the {_plain(titles[title])} on {(gains > 0).sum()} of {len(gains)} graphs and splits "
-            f"({gains.mean():+.1f} on average, from {gains.min():+.1f} to {gains.max():+.1f})"
+            f"{(gains > 0).sum()} times with {_plain(titles[title])} ({mean} on average, {low} to {high})"
         )
-    return f"Against the {_plain(titles[first])}, test AP is higher {_listed(parts)}."
+    than = _plain(titles[first])
+    return f"On {len(base)} graphs and splits, test AP is higher than with {than} {_listed(parts)}."
 
 
 def _uphill(results: Sequence[Result], titles: dict[str, str]) -> str:
-    """Shares over all graphs: nodes sent uphill in the first epochs and later, and later steps."""
-    parts = []
-    for title, shown in titles.items():
-        nodes = [_share(results, title, part, "uphill") for part in ("first", "later")]
-        steps = _share(results, title, "later", "raised")
-        parts.append(
-            f"{nodes[0]:.1f} and {nodes[1]:.1f} % of nodes, {steps:.1f} % of steps with the {_plain(shown)}"
-        )
-    return (
-        "Nodes are sent uphill (in the first epochs and later), and later steps raise the loss, as follows: "
-        f"{'; '.join(parts)}."
-    )
+    """The share of nodes sent uphill after the first epochs, over all graphs."""
+    parts = [
+        f"{_share(results, title, 'later', 'uphill'):.1f} % with {_plain(shown)}"
+        for title, shown in titles.items()
+    ]
+    return f"After the first epochs, the share of nodes sent uphill is {_listed(parts)}."
 
 
 def _leaders(models: dict[str, Scores], titles: dict[str, str]) -> str:
@@ -194,10 +189,10 @@ def _against_simple(models: dict[str, Scores], titles: dict[str, str], simple: S
     """Wins against the simple method that validation chooses: over all graphs, and on each data set."""
     parts = []
     for title, found in models.items():
-        wins = {data: [found[key][1] > simple[key][1] for key in found if key[0] == data] for data in DATA}
-        each = ", ".join(f"{sum(won)} of {len(won)} on {DATA[data]}" for data, won in wins.items())
-        parts.append(f"the {_plain(titles[title])} ({each})")
-    return f"The best simple method loses to {_listed(parts)}."
+        wins = [[found[key][1] > simple[key][1] for key in found if key[0] == data] for data in DATA]
+        each = _listed([f"{sum(won)} of {len(won)}" for won in wins])
+        parts.append(f"{each} to {_plain(titles[title])}")
+    return f"On {_listed(list(DATA.values()))}, the best simple method loses {'; '.join(parts)}."
 
 
 def _edges(results: Sequence[Result], kind: str, titles: dict[str, str]) -> str:

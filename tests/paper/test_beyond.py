@@ -67,8 +67,8 @@ def test_sentences_count_wins():
         assert f"## {heading}" in text
     assert "best simple method | 55.0 | 55.0 ± 0.0" in text
     assert "**60.0 ± 0.0**" in text
-    assert "with the angle $\\theta$ on 0 of 3 graphs and splits (-10.0 on average" in text
-    assert "the arc length $r\\theta$ (1 of 1 on duplication-divergence" in text
+    assert "0 times with angle $\\theta$ (−10.0 on average" in text
+    assert "1 of 1, 1 of 1 and 1 of 1 to arc length $r\\theta$; 0 of 1, 0 of 1 and 0 of 1 to angle" in text
     assert "Of 12 searches, 12 chose the smallest learning rate of the grid and 0 the largest." in text
 
 
