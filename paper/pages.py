@@ -36,7 +36,7 @@ RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "runtimes")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "runtimes", "beyond-the-paper")),
 ]
 #: Studies with a table of their own on a page.
 STUDIES = (

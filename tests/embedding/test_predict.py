@@ -15,7 +15,7 @@ from timelike import DiGraph, Embedding
 from timelike.core.model import Model
 from timelike.embedding import exact_ranking
 from timelike.likelihoods import TripleFermiDirac
-from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid, Sphere, pairwise
+from timelike.manifolds import AntiDeSitter, Cylinder, Flat, Minkowski, PseudoHyperboloid, Sphere, pairwise
 
 
 def assert_same_ranking(found, expected, table):
@@ -86,7 +86,10 @@ def test_nodes_that_training_never_saw_as_targets_are_not_proposed():
 
 @pytest.mark.parametrize(
     "manifold",
-    [Flat(2, 3), Minkowski(1), Cylinder(Flat(0, 1), 2.0, 0), PseudoHyperboloid(3, 2, 0.7), Sphere(2)],
+    [
+        *(Flat(2, 3), Minkowski(1), Cylinder(Flat(0, 1), 2.0, 0)),
+        *(PseudoHyperboloid(3, 2, 0.7), AntiDeSitter(3, arc=0), Sphere(2)),
+    ],
     ids=str,
 )
 def test_block_formulas_equal_those_of_one_pair_in_float64(manifold, x64):

@@ -21,7 +21,7 @@ from timelike.evaluation.negative_kinds import KIND_ENDS
 from timelike.graphs import node_names
 from timelike.graphs.node_names import NameColumn, NameTuple, NumberColumn
 from timelike.likelihoods import FermiDirac, TripleFermiDirac
-from timelike.manifolds import Cylinder, Flat, Minkowski, PseudoHyperboloid
+from timelike.manifolds import AntiDeSitter, Cylinder, Flat, Minkowski, PseudoHyperboloid
 
 FIXTURE = Path(__file__).parent / "model-schema-1"
 HISTORY = {"loss": np.array([3.5, 2.25], np.float32), "rejected": np.array([1, 0], np.int32)}
@@ -53,6 +53,7 @@ def test_every_model_comes_back(manifold, likelihood, tmp_path):
     [
         Model(Cylinder(Flat(2, 3), 7.5, 0), FermiDirac(0.1 + 0.2, -1e-30, 0.0)),
         Model(PseudoHyperboloid(3, 4, 1 / 3, 4), TripleFermiDirac(1e-7, 0.3, 1.0, -2.0, 0.7)),
+        Model(AntiDeSitter(3, arc=0), TripleFermiDirac()),
     ],
     ids=str,
 )
@@ -190,6 +191,13 @@ def edit_json(change):
         (folder / "model.json").write_text(json.dumps(head))
 
     return edit
+
+
+def test_a_model_that_is_older_than_an_option_has_its_default(tmp_path):
+    embedding = make(make_model("anti-de-sitter"), nodes=4)
+    embedding.save(tmp_path / "model")
+    edit_json(lambda head: head["manifold"].pop("arc"))(tmp_path / "model")
+    assert_equal(Embedding.load(tmp_path / "model"), embedding)
 
 
 def edit_points(change):

@@ -6,7 +6,7 @@ import pytest
 from samples import number_fields, with_numbers
 
 from timelike.baselines import Static
-from timelike.manifolds import MANIFOLDS, Cylinder, Flat, Hyperboloid, Manifold, Quadric
+from timelike.manifolds import MANIFOLDS, AntiDeSitter, Cylinder, Flat, Hyperboloid, Manifold, Quadric
 
 
 def smallest(make: Callable[..., Manifold]) -> Manifold:
@@ -23,6 +23,7 @@ OTHERS = {f"{name}-smallest": smallest(make) for name, make in MANIFOLDS.items()
 OTHERS |= {f"{name}-10": MANIFOLDS[name](10) for name in ("minkowski", "anti-de-sitter")}
 OTHERS |= {"static-hyperboloid": Static(Hyperboloid(2, 2.0))}
 OTHERS |= {"two-time-flat": Flat(2, 1), "two-time-de-sitter": Quadric(2, 2, 1)}
+OTHERS |= {"anti-de-sitter-angle": AntiDeSitter(3, arc=0)}
 
 #: The values of each test argument. A program is compiled once for all numbers but again for every dimension
 #: and signature, so only the quick axioms run over the other dimensions.

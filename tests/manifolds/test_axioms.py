@@ -38,7 +38,7 @@ SAMPLES = {"p": lambda m: points(m, 0), "q": lambda m: points(m, 1), "v": lambda
 
 def radius_in_time(m, p):
     """r of eq. 8 on a circle of time, where Δt_pq = r_q θ_pq; 1 if Δt does not depend on it."""
-    circle = getattr(m, "kappa", 1) < 0 and m.negatives >= 2
+    circle = getattr(m, "kappa", 1) < 0 and m.negatives >= 2 and m.arc
     return np.hypot(p[:, 0], p[:, 1]) if circle else np.ones(len(p))
 
 

@@ -26,6 +26,7 @@ What = Literal[
     "grid",
     "defaults",
     "negatives",
+    "beyond",
 ]
 
 

@@ -52,13 +52,18 @@ def struct_from_json(value: Any, part: str, where: str) -> Any:
     cls = classes[kind]
     fields = {f.name: f for f in dataclasses.fields(cls)}
     unknown = sorted(value.keys() - fields.keys() - {"class"})
-    missing = [name for name in fields if name not in value]
+    missing = [name for name, f in fields.items() if name not in value and not _added_later(f)]
     if unknown or missing:
         wrong = f"no {missing[0]!r}" if missing else f"an unknown {unknown[0]!r}"
         raise ValueError(f'"{where}" has {wrong}; {cls.__name__} has {", ".join(fields)}')
     nested = [name for name, f in fields.items() if "kind" in f.metadata]
     inner = {name: struct_from_json(value[name], part, f"{where}.{name}") for name in nested}
-    return cls(**{name: value[name] for name in fields} | inner)
+    return cls(**{name: value[name] for name in fields if name in value} | inner)
+
+
+def _added_later(field: dataclasses.Field) -> bool:
+    """Whether a file may lack the field: a static one with a default, which an older version may not have."""
+    return "static" in field.metadata and field.default is not dataclasses.MISSING
 
 
 def _classes(part: str) -> dict[str, Any]:

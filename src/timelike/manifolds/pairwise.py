@@ -107,7 +107,9 @@ def _quadric(manifold: Quadric, p: Columns, q: Columns) -> Separation:
     if manifold.has_circle:
         a, b = (once(atan2(-x[1], x[0])) for x in (p, q))
         angle = wrap(b - a, 2 * jnp.pi)
-        time = once(sqrt(q[0] ** 2 + q[1] ** 2)) * (angle + 2 * jnp.pi * _turns(manifold.images, p))
+        time = angle + 2 * jnp.pi * _turns(manifold.images, p)
+        if manifold.arc:
+            time = once(sqrt(q[0] ** 2 + q[1] ** 2)) * time
     else:
         a, b = (once(jnp.arcsinh(x[manifold.time_axis])) for x in (p, q))
         time = (b - a)[None]

@@ -36,9 +36,10 @@ class Quadric(Manifold):
     swept or learned without moving a point.
 
     Time: for κ = −1 and two or more negative coordinates (anti-de Sitter) it is a circle, the angle of eq. 7,
-    with 2·`images` + 1 images. Otherwise Δt = R(arcsinh y − arcsinh x) of one coordinate: the global proper
-    time of de Sitter, the signed distance from a hyperplane on the hyperboloid, a smooth increasing function
-    of latitude on the sphere.
+    with 2·`images` + 1 images. Δt is R times the arc length rθ of the paper (`arc` = 1), or R times the angle
+    θ, the global time of anti-de Sitter (`arc` = 0). Otherwise Δt = R(arcsinh y − arcsinh x) of one
+    coordinate: the global proper time of de Sitter, the signed distance from a hyperplane on the
+    hyperboloid, a smooth increasing function of latitude on the sphere.
     """
 
     negatives: int = static(minimum=0)
@@ -46,6 +47,7 @@ class Quadric(Manifold):
     kappa: int = static(choices=(-1, 1))
     radius: Number = number(default=1.0, domain=POSITIVE)
     images: int = static(default=IMAGES, minimum=0)
+    arc: int = static(default=1, choices=(0, 1))
 
     def _check_together(self) -> None:
         block = "positives" if self.kappa > 0 else "negatives"
@@ -141,6 +143,8 @@ class Quadric(Manifold):
     def _time_difference(self, p: Point, q: Point) -> Float[Array, "images"]:
         """Δt at R = 1: r_q(θ_q − θ_p + 2πn) on the circle of time (eqs. 7–9, 22–25), else arcsinh.
 
+        If `arc` is 0, without the factor r_q.
+
         θ_q − θ_p ∈ (−π, π] comes from the sine and cosine of the difference, so it does not depend on where
         eq. 9 cuts the circle: the infinite sum over n is the same, and the truncated sum is closer to it.
         """
@@ -151,8 +155,11 @@ class Quadric(Manifold):
         d = b - a
         angle = atan2(d[0] * a[1] - d[1] * a[0], jnp.sum(a * b))
         turns = jnp.arange(-self.images, self.images + 1, dtype=p.dtype)
+        times = angle + 2 * jnp.pi * turns
+        if not self.arc:
+            return times
         root = jnp.sqrt if self.negatives == 2 else sqrt  # b·b ≥ 1 with two negatives, else it may be 0
-        return root(jnp.sum(b * b)) * (angle + 2 * jnp.pi * turns)
+        return root(jnp.sum(b * b)) * times
 
     def gradient(self, p: Point, covector: Covector) -> Tangent:
         """ζ = Π(G Π(G df))/R² (eq. 11), G = diag(∓1), or Π(G df)/R² if the metric is definite.
@@ -255,9 +262,12 @@ def DeSitter(dim: int, radius: Number = 1.0) -> Quadric:
     return Quadric(1, check_dim("DeSitter", dim, 2), 1, radius)
 
 
-def AntiDeSitter(dim: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
-    """Anti-de Sitter spacetime with one (circular) time and `dim` − 1 space dimensions (eq. 6)."""
-    return Quadric(2, check_dim("AntiDeSitter", dim, 1) - 1, -1, radius, images)
+def AntiDeSitter(dim: int, radius: Number = 1.0, images: int = IMAGES, arc: int = 1) -> Quadric:
+    """Anti-de Sitter spacetime with one (circular) time and `dim` − 1 space dimensions (eq. 6).
+
+    Δt is the arc length rθ, or the angle θ if `arc` is 0.
+    """
+    return Quadric(2, check_dim("AntiDeSitter", dim, 1) - 1, -1, radius, images, arc)
 
 
 def PseudoHyperboloid(times: int, spaces: int, radius: Number = 1.0, images: int = IMAGES) -> Quadric:
