@@ -172,7 +172,7 @@ def test_what_is_left_out_is_counted(write):
     notes = graph.notes
     assert (notes.rows, notes.missing_weights, notes.negative_weights, notes.zero_weights) == (11, 5, 1, 2)
     assert (notes.self_loops, notes.duplicates) == (1, 1)
-    assert str(notes).count("\n") == 6
+    assert str(notes).count("\n") == 5
     assert "1 edges left out because their weight is negative" in str(notes)
 
 

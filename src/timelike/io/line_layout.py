@@ -90,7 +90,9 @@ def guess(
             f"the text is {show(line)}"
         )
     used = pick(where, words, width, columns, time)
-    remarks = [f"line {number} read as a header: {show(', '.join(first))[1:-1]}"] if has_header else []
+    plain = first[:2] == ["source", "target"]  # as our own files begin: nothing to remark
+    said = f"line {number} read as a header: {show(', '.join(first))[1:-1]}"
+    remarks = [said] if has_header and not plain else []
     remarks += unread(words, width, used)
     remarks += _relation_hint(rows[has_header:]) if columns is None else []
     return Layout(delimiter, width, used, number if has_header else 0, tuple(remarks))
