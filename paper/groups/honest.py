@@ -48,8 +48,8 @@ NETWORKS = {
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
 GROWN = "duplication-divergence"
-#: Column → data set, kind of non-edges, and the numbers of its folds or the seeds of its graphs. No search of
-#: ours has seen these graphs.
+#: Column → data set, kind of non-edges, and its folds or the seeds of its graphs. The search for the portfolio
+#: of `fit` used other splits of the same networks, and other grown graphs.
 COLUMNS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "Duplication-divergence": (GROWN, "uniform", tuple(range(9100, 9110))),
     **{title: (data, "listed", tuple(range(FOLDS))) for data, title in NETWORKS.items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -13,10 +14,11 @@ from timelike._util.checks import show
 from timelike._util.progress import SHOWN
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
+from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_names import UNTRAINED
 from timelike.estimator.carry_out import refit
 from timelike.estimator.fit_plan import FitPlan
-from timelike.estimator.recipes import negatives_like, recipe, shortened
+from timelike.estimator.recipes import negatives_like, negatives_of, recipe, shortened
 from timelike.evaluation.heuristics import DegreeProduct, Reachability, Svd, TimesOutDegree, reciprocity
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
@@ -35,8 +37,8 @@ VALID_PAIRS = 20_000
 #: Ranks of the singular value decomposition that validation chooses from; on a large graph the first two.
 RANKS, LARGE = (4, 16, 64), 10**6
 
-#: Coordinates of the trained baselines: of a Euclidean point, and of each vector of a dot product.
-DIM = {"euclidean": 10, "dot-product": 32}
+#: Coordinates of the trained baselines to choose from: of a point, and of each of a node's two vectors.
+DIMS = {"euclidean": (10,), "dot-product": (32, 100)}
 
 Say = Callable[[str], None]
 Builder = Callable[[DiGraph, LabelledPairs | None, Say], Any]
@@ -47,20 +49,34 @@ def _quiet(text: str) -> None:
 
 
 def trained(geometry: str) -> Builder:
-    """A builder of a model that is trained for a few seconds, by the recipe and with seed 0.
+    """A builder of a model that is trained for a few seconds, with seed 0.
 
-    It learns from negatives like those of the validation pairs. On a large graph it trains for fewer epochs,
-    then on fewer edges, at most `VISITS` edges in all; it says how much.
+    Validation chooses its dimensions, and between uniform negatives and those that a fit would learn from. On
+    a large graph it tries the first choice only and trains for fewer epochs, then on fewer edges, at most
+    `VISITS` edges in all; it says how much.
     """
 
     def build(graph: DiGraph, valid: LabelledPairs | None = None, say: Say = _quiet) -> Embedding:
-        model, config = recipe(geometry, DIM[geometry], graph=graph)
-        if valid is not None:
-            config = dataclasses.replace(config, negatives=negatives_like(valid, graph))
-        part, config = _cut_short(geometry, graph, config, say)
-        return train(part, model, config, valid=valid, progress=False)
+        kinds, dims = [Negatives(uniform=4)], DIMS[geometry]
+        if valid is not None and (other := _as_in_a_fit(valid, graph)) != kinds[0]:
+            kinds.append(other)
+        if valid is None or graph.num_edges > LARGE:
+            kinds, dims = kinds[-1:], dims[:1]
+        runs = []
+        for dim, negatives in itertools.product(dims, kinds):
+            model, config = recipe(geometry, dim, graph=graph)
+            part, config = _cut_short(geometry, graph, config, say)
+            config = dataclasses.replace(config, negatives=negatives)
+            runs.append(train(part, model, config, valid=valid, progress=False))
+        return max(runs, key=lambda run: run.info.get("valid_ap", 0.0))
 
     return build
+
+
+def _as_in_a_fit(valid: LabelledPairs, graph: DiGraph) -> Negatives:
+    """The negatives with which a model is trained for such validation pairs."""
+    like = negatives_like(valid, graph)
+    return negatives_of(next(iter(like.counts))) or like
 
 
 def _cut_short(geometry: str, graph: DiGraph, config: Config, say: Say) -> tuple[DiGraph, Config]:

@@ -46,7 +46,7 @@ STEPS = 256
 #: dot products have no gradient at 0.
 BASELINE: dict[str, dict[str, Any]] = {
     "entailment-cones": {"init_scale": 0.5},
-    "dot-product": {"init_scale": 0.3, "optimizer": "adam", "learning_rate": 0.005},
+    "dot-product": {"init_scale": 0.1, "optimizer": "adam", "learning_rate": 0.005},
 }
 SMALLEST_BATCH, LARGEST_BATCH = 32, 4096
 #: The fields of `Config` that `variations` may change, besides the numbers of the model.
