@@ -48,7 +48,7 @@ NETWORKS = {
     "dream5:yeast": "DREAM5 S. cerevisiae",
 }
 GROWN = "duplication-divergence"
-#: Column → data set, kind of non-edges, and its folds or the seeds of its graphs. The search for the portfolio
+#: Column → data set, kind of non-edges, folds or seeds of its graphs. The search for the portfolio
 #: of `fit` used other splits of the same networks, and other grown graphs.
 COLUMNS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "Duplication-divergence": (GROWN, "uniform", tuple(range(9100, 9110))),
