@@ -163,22 +163,23 @@ def table(results: list[Result], columns: list[str]) -> str:
 
 
 def verdict(results: list[Result]) -> str:
-    """Where the spacetimes win and where they do not, in words, counted over splits."""
-    rule = "Each side takes its method with the best validation AP in each split; differences are medians."
-    others = {"simple methods": BEST["simple"], "Riemannian models": BEST["Riemannian"]}
-    lines = [rule, *(_against(results, name, title) for title, name in others.items())]
-    return "\n".join(lines)
-
-
-def _against(results: list[Result], other: str, title: str) -> str:
-    """The columns in which the best spacetime beats another best method, and those in which it does not."""
-    found: dict[bool, list[str]] = {True: [], False: []}
+    """Where the spacetimes win and where they do not: differences to both rivals, and splits won."""
+    rivals = {"simple method": BEST["simple"], "Riemannian model": BEST["Riemannian"]}
+    body, won = [], dict.fromkeys(rivals, 0)
     for column, (_, kind, _) in COLUMNS.items():
         some = scores(results, column)
-        if some[other]:
-            gaps = np.subtract(some[BEST["spacetime"]], some[other])
-            share = f"better in {np.sum(gaps > 0)} of {len(gaps)} splits"
-            where = f"{column.removesuffix(', uniform')}, {kind} non-edges"
-            found[bool(np.median(gaps) > 0)].append(f"{where} ({np.median(gaps):+.1f} points, {share})")
-    words = {True: f"Spacetimes beat {title} on", False: f"Spacetimes do not beat {title} on"}
-    return " ".join(f"{words[won]} {'; '.join(names)}." for won, names in found.items() if names)
+        if not some[BEST["spacetime"]]:
+            continue
+        line = [column.removesuffix(", uniform"), kind]
+        for title, name in rivals.items():
+            gaps = np.subtract(some[BEST["spacetime"]], some[name])
+            won[title] += int(np.median(gaps) > 0)
+            line.append(f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}")
+        body.append(line)
+    head = ["best spacetime against the best …", "non-edges", *rivals]
+    words = " and ".join(f"beat the best {title} in {count} of {len(body)}" for title, count in won.items())
+    rule = (
+        f"Spacetimes {words} of these comparisons. Each side takes its method with the best validation AP in "
+        "each split. Cells: median difference of test AP, and splits in which the spacetime is better."
+    )
+    return f"{markdown(head, body)}\n\n{rule}"

@@ -119,6 +119,7 @@ def test_ratio_and_seed_of_drawn_non_edges(run):
         (["model", "--edges", "test.tsv", "--negatives", "edges.tsv"], "edges.tsv: listed[0] is"),
         (["model", "--edges", "test.tsv", "--ratio", "0"], "--ratio is 0"),
         (["model", "--edges", "test.tsv", "--baselines", "l4"], "baselines has 'l4'"),
+        (["model", "--edges", "test.tsv", "--most-pairs", "-1"], "--most-pairs is -1"),
         (["model", "--edges", "test.tsv", "--negatives", "non-edges.tsv", "--ratio", "2"], "--ratio"),
         (["model", "--edges", "loops.tsv"], "loops.tsv: "),
         (["model", "--edges", "cycle:5"], "cycle:5, pair 1: "),

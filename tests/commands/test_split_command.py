@@ -77,6 +77,16 @@ def test_a_split_remembers_its_negatives(run, tmp_path):
     named = run(*test, "--negatives", parts / "test-non-edges.tsv")
     assert json.loads(named.out)["average_precision"] == json.loads(out)["average_precision"]
     assert "another question" in run(*test, "--negatives", "uniform").err
+    with open(parts / "valid.tsv", "a") as file:  # a loop and a repeated edge are dropped, as is said
+        file.write("lexA\tlexA\n" + (parts / "valid.tsv").read_text().splitlines()[1] + "\n")
+    assert json.loads(run(*fit, "--out", model, *QUICK, "--json").out)["valid_edges"] == len(
+        split.valid_edges
+    )
+    (parts / "valid-non-edges.tsv").write_text((parts / "valid.tsv").read_text())
+    code, _, err = run(*fit, "--out", model, *QUICK)
+    assert (code, "valid-non-edges.tsv: listed[0] is" in err) == (2, True)
+    (parts / "valid-non-edges.tsv").unlink()
+    assert "valid-non-edges.tsv: no such file" in run(*fit, "--out", model, *QUICK).err
 
 
 def test_what_to_type_next_can_be_typed(run, tmp_path):

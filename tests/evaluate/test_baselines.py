@@ -159,8 +159,12 @@ def test_all_go_through_the_same_evaluation():
     assert found["degree product"].average_precision > 0.4
     matched = split_edges(duplication_divergence(seed=17), negatives="degree")
     assert evaluate(DegreeProduct(matched.train), matched).roc_auc == pytest.approx(0.5, abs=0.1)
-    with pytest.raises(ValueError, match=r"names has 'katz'; baselines are degree product,.*Katz"):
-        evaluate_baselines(split.train, split, names=["katz"])
+    assert list(evaluate_baselines(split.train, split, names=["katz"])) == ["Katz"]
+    with pytest.raises(ValueError, match=r"baselines has 'l4'"):
+        evaluate_baselines(split.train, split, names=["l4"])
+    other = split_edges(duplication_divergence(seed=17, nodes=50))
+    with pytest.raises(ValueError, match=r"pairs is Split.*of other nodes"):
+        evaluate_baselines(split.train, other)
 
 
 def test_a_large_graph_is_cut_short(monkeypatch):
@@ -184,7 +188,9 @@ def test_a_large_graph_is_cut_short(monkeypatch):
 
 def test_names_of_baselines():
     assert baseline_names("all") == tuple(BASELINES) == (*UNTRAINED, *TRAINED)
-    assert baseline_names("none") == ()
+    assert baseline_names("None") == baseline_names([]) == ()
+    with pytest.raises(TypeError, match="baselines is None"):
+        baseline_names(None)
     assert baseline_names("L3-normalised, svd,DOT_PRODUCT") == ("L3 normalised", "SVD", "dot product")
     with pytest.raises(ValueError, match=r"baselines has 'l4'.*L3-x-out-degree"):
         baseline_names("l3,l4")

@@ -13,7 +13,7 @@ from timelike.cli.options import Json, optional
 from timelike.cli.printing import note, print_json, print_table
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
-from timelike.cli.split_files import split_of
+from timelike.cli.split_files import checked_negatives, part_of_split
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,6 +85,8 @@ class Evaluate:
         from timelike.evaluation.pair_evaluation import evaluate
 
         names = baseline_names(self.baselines)
+        if self.most_pairs < 0:
+            raise ValueError(f"--most-pairs is {self.most_pairs}; it must be ≥ 0, where 0 scores all pairs")
         listed = is_file(self.negatives)
         if listed and (self.ratio, self.seed) != (RATIO, SEED):
             raise ValueError("--negatives FILE cannot be combined with --ratio or --seed: nothing is drawn")
@@ -106,6 +108,8 @@ class Evaluate:
             print_json(result)
         else:
             _print(result)
+        if missing := [name for name in names if name not in baselines and self.baselines != "all"]:
+            note(f"--baselines: {', '.join(missing)} does not apply to such a graph")
         others = {name: one.average_precision for name, one in baselines.items()}
         if line := beaten(scores.average_precision, others, "these pairs"):
             note(line)
@@ -116,7 +120,7 @@ class Evaluate:
         The test file of a split brings its own negatives.
         """
         validated = fitted.embedding.info.get("valid_negatives")
-        part = split_of(str(self.negatives) if listed else self.edges)
+        part = part_of_split(str(self.negatives) if listed else self.edges)
         file = self.negatives if listed else None
         if part is not None and self.negatives is None and (self.ratio, self.seed) == (RATIO, SEED):
             file = part.negatives_file
@@ -179,14 +183,11 @@ class Evaluate:
 
     def _pairs(self, positives: np.ndarray, known: DiGraph, kind: str, file: str | None) -> LabelledPairs:
         from timelike.evaluation.labelled_pairs import LabelledPairs
-        from timelike.evaluation.negative_kinds import check_listed, draw_negatives
+        from timelike.evaluation.negative_kinds import draw_negatives
 
         if file is not None:
             listed = self.reading.pairs(file, known.num_nodes, known.names)
-            try:
-                negatives = check_listed(known, listed)
-            except ValueError as error:
-                raise ValueError(f"{file}: {error}") from None
+            negatives = checked_negatives(known, listed, file)
         else:
             negatives = draw_negatives(kind, known, positives, self.ratio, self.seed)
         pairs = LabelledPairs.build(positives, negatives)

@@ -29,7 +29,7 @@ from timelike.cli.options import (
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions
 from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
-from timelike.cli.split_files import split_of
+from timelike.cli.split_files import checked_negatives, part_of_split
 
 if TYPE_CHECKING:
     from timelike.io.edge_shards import AnyGraph
@@ -238,6 +238,8 @@ class Fit:
             print_json({**summary, "seconds": round(time.monotonic() - start, 1), "version": tl.__version__})
         else:
             show(summary)
+        if not summary["baselines"] and self.baselines not in ("untrained", "none"):
+            note("--baselines: there are no validation pairs to score them on")
         if line := beaten(summary["valid_ap"], summary["baselines"], "the validation pairs"):
             note(line)
 
@@ -250,10 +252,12 @@ class Fit:
         edges = self.reading.pairs(self.valid, graph.num_nodes, graph.names)
         for line in said_of_validation(graph, edges):
             note(f"{self.valid}: {line}")
-        if (split := split_of(self.valid)) is not None:
-            drawn = self.reading.pairs(split.negatives_file, graph.num_nodes, graph.names)
-            return tl.Split(graph, edges, drawn, edges[:0], edges[:0], split.kind)
-        return tl.DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
+        valid = tl.DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
+        if (part := part_of_split(self.valid)) is None:
+            return valid
+        drawn = self.reading.pairs(part.negatives_file, graph.num_nodes, graph.names)
+        drawn = checked_negatives(graph.with_edges(valid.pairs), drawn, part.negatives_file)
+        return tl.Split(graph, valid.pairs, drawn, edges[:0], edges[:0], part.kind)
 
     def _keep_replay(self, estimator: tl.SpacetimeEmbedding) -> None:
         from timelike.training.replay import record

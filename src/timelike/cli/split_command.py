@@ -13,7 +13,7 @@ from timelike._util.atomic_files import replacing_folder
 from timelike._util.checks import output_path, whole_number
 from timelike.cli.evaluate_command import RATIO, is_file
 from timelike.cli.options import Count, Flag, Json, optional
-from timelike.cli.printing import print_json, typed
+from timelike.cli.printing import note, print_json, typed
 from timelike.cli.reading_options import Edges, TimedOptions
 
 if TYPE_CHECKING:
@@ -92,11 +92,18 @@ class Split:
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
         """The splits with the names of their folders in --out."""
+        from timelike.evaluation.negative_kinds import suitable_negatives
         from timelike.evaluation.splits import folds, split_edges
 
         kind, listed = self.negatives or "uniform", None
         if is_file(self.negatives):
             kind, listed = "listed", self.reading.pairs(kind, graph.num_nodes, graph.names)
+        elif self.negatives is None and (suited := suitable_negatives(graph)) != kind:
+            ends = "outgoing" if suited == "active_source" else "incoming"
+            note(
+                f"few nodes have {ends} edges: uniform negatives mostly test which nodes these are; "
+                f"--negatives {suited} tests which edges they have, as `timelike fit` does by itself"
+            )
         common: dict[str, Any] = {
             "negatives": kind,
             "ratio": self.ratio,

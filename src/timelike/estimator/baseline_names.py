@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from timelike._util.checks import show
 
 #: Baselines that are trained by gradient descent: seconds each.
@@ -24,18 +26,21 @@ UNTRAINED = (
 WORDS = {"all": (*UNTRAINED, *TRAINED), "untrained": UNTRAINED, "none": ()}
 
 
-def baseline_names(text: str) -> tuple[str, ...]:
-    """The baselines of a list such as "L3,svd", or of a word; case, blanks and hyphens do not matter."""
-    if text in WORDS:
-        return WORDS[text]
+def baseline_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """The baselines of a list, a text such as "L3,svd", or a word; case, blanks and hyphens do not matter."""
+    if isinstance(names, str) and names.lower() in WORDS:
+        return WORDS[names.lower()]
+    if not isinstance(names, str | Iterable):
+        raise TypeError(f"baselines is {show(names)}; it must be text, such as L3,SVD, or {', '.join(WORDS)}")
+    parts = names.split(",") if isinstance(names, str) else [str(name) for name in names]
     plain = {_plain(name): name for name in WORDS["all"]}
-    wrong = [part for part in text.split(",") if _plain(part) not in plain]
+    wrong = [part for part in parts if _plain(part) not in plain]
     if wrong:
         names = ", ".join(name.replace(" × ", "-x-").replace(" ", "-") for name in WORDS["all"])
         raise ValueError(
             f"baselines has {show(wrong[0])}; it must be {', '.join(WORDS)}, or a list of {names}"
         )
-    return tuple(dict.fromkeys(plain[_plain(part)] for part in text.split(",")))
+    return tuple(dict.fromkeys(plain[_plain(part)] for part in parts))
 
 
 def _plain(name: str) -> str:

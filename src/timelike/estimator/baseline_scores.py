@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from timelike._util.checks import show
 from timelike._util.progress import SHOWN
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
-from timelike.estimator.baseline_names import UNTRAINED
+from timelike.estimator.baseline_names import UNTRAINED, baseline_names
 from timelike.estimator.carry_out import refit
 from timelike.estimator.fit_plan import FitPlan
 from timelike.estimator.recipes import negatives_like, negatives_of, recipe, shortened
@@ -140,18 +139,19 @@ def evaluate_baselines(
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
     learned: DiGraph | None = None,
-    names: Collection[str] = UNTRAINED,
+    names: str | Collection[str] = UNTRAINED,
     say: Say = _quiet,
 ) -> dict[str, Evaluation]:
     """Build baselines from the training graph and evaluate each like a model, with the same arguments.
 
     `learned` is the graph with the validation edges, if the model was refitted with them: then the baselines
-    are too. `names` are some of `BASELINES`, and those that do not apply to the graph are left out; `say`
-    reports what is sampled. Of many validation pairs a random sample chooses thresholds and ranks.
+    are too. `names` are some of `BASELINES`, or "all" or "untrained". Those that do not apply to the graph
+    are left out. `say` reports what is sampled. Of many validation pairs a random sample chooses thresholds and
+    ranks.
     """
-    unknown = [name for name in names if name not in BASELINES]
-    if unknown:
-        raise ValueError(f"names has {show(unknown[0])}; baselines are {', '.join(BASELINES)}")
+    if isinstance(pairs, Split):
+        pairs.check_nodes(graph, "pairs")
+    names = baseline_names(names)
     watched = getattr(pairs, "valid", valid) if valid is None else valid
     watched = None if watched is None or not len(watched.labels) else watched.sample(VALID_PAIRS)
     found = {}
@@ -161,10 +161,19 @@ def evaluate_baselines(
             continue
         after = before if learned is None else _made_again(name, before, learned, watched, say)
         found[name] = evaluate(after, pairs, valid=watched, known=known, validated=before)
-    counted = [name for name in found if name in ("L3", "L3 normalised", "Katz")]
-    if counted and (size := Paths(graph, "><>").sample[0]) is not None:
-        say(f"{counted[0]}: paths follow at most {size} random neighbours of a node: the graph is large")
+    sizes = {name: size for name in found if (size := _sample(name, graph)) is not None}
+    if sizes:
+        said = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        say(f"the graph is large: paths follow a random sample of each node's neighbours, at most {said}")
     return found
+
+
+def _sample(name: str, graph: DiGraph) -> int | None:
+    """The number of neighbours that a count of paths follows, None for all."""
+    patterns = {"common neighbours": ">>", "L3": "><>", "L3 normalised": "><>", "L3 × out-degree": "><>"}
+    if name == "Katz":
+        return min((size for size in Katz(graph).samples if size is not None), default=None)
+    return Paths(graph, patterns[name]).sample[0] if name in patterns else None
 
 
 def compared(embedding: Embedding, plan: FitPlan) -> Embedding:

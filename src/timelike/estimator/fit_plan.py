@@ -145,6 +145,10 @@ def resolve(
     kind, reasons["validation"] = _valid_negatives(graph, settings, options, spread)
     drawn: str | None = kind
     if isinstance(valid, Split):
+        if isinstance(graph, DiGraph):
+            valid.check_nodes(graph, "valid")
+        if not len(valid.valid_edges):
+            raise ValueError(f"valid is {valid}, which has no validation edges; leave it out")
         drawn, valid = valid.negatives, valid.valid
         reasons["validation"] = f"with the {drawn} negatives of the split"
     elif isinstance(valid, LabelledPairs):

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from timelike._util.checks import whole_number
-from timelike.evaluation import path_counts
-from timelike.evaluation.path_counts import Paths, ends
+from timelike.evaluation.path_counts import Paths, blocks, ends
 from timelike.graphs.digraph import DiGraph
 
 #: Passes over the graph for its singular vectors, after the first.
@@ -79,7 +78,7 @@ class Reachability:
         visits, forward = self.visits(s, t)
         start, end = (s, t) if forward else (t, s)
         scores = np.zeros(len(s))
-        for pairs in path_counts._blocks(np.argsort(start, kind="stable"), visits[start]):
+        for pairs in blocks(np.argsort(start, kind="stable"), visits[start]):
             scores[pairs] = self._lengths(start[pairs], end[pairs], forward)
         return scores
 

@@ -25,7 +25,7 @@ ENTRIES = 1 << 23
 
 #: Entries to visit for an evaluation of half as many pairs as there are edges, at most `PAIRS`, a fifth of
 #: them edges. Beyond that, long lists of neighbours are sampled.
-WORK, PAIRS, EDGES = 150_000_000, 100_000, 0.2
+WORK, PAIRS, EDGE_SHARE = 150_000_000, 100_000, 0.2
 
 #: Sample sizes to try, the largest that keeps to `WORK` first.
 SAMPLES = (4096, 1024, 256, 64, 16, 4)
@@ -71,7 +71,7 @@ class Paths:
         order = np.lexsort((t, s))
         first, last = (self._visits(half, sample) for half in self._halves(cut))
         visits = first[s] + last[t]
-        for pairs in _blocks(order, visits):
+        for pairs in blocks(order, visits):
             left, right = (self._rows(x, y[pairs]) for x, y in ((left_steps, s), (right_steps, t)))
             scores[pairs] = left.multiply(right).sum(axis=1)
         return scores
@@ -91,7 +91,7 @@ class Paths:
             for cut in range(len(self.pattern) + 1):
                 first, last = (self._visits(half, size) for half in self._halves(cut))
                 edge, other = first[s].mean() + last[t].mean(), first.mean() + last.mean()
-                costs.append(pairs * (EDGES * edge + (1 - EDGES) * other))
+                costs.append(pairs * (EDGE_SHARE * edge + (1 - EDGE_SHARE) * other))
             if min(costs) <= self.work:
                 break
         return size, int(np.argmin(costs))
@@ -138,7 +138,7 @@ def _ones(matrix: csr_array) -> csr_array:
     return csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), matrix.shape)
 
 
-def _blocks(order: np.ndarray, visits: np.ndarray) -> Iterator[np.ndarray]:
+def blocks(order: np.ndarray, visits: np.ndarray) -> Iterator[np.ndarray]:
     """Consecutive parts of the order with at most about `ENTRIES` visits each, at least one pair."""
     used = np.cumsum(visits[order]) // ENTRIES
     cuts = [0, *(np.flatnonzero(np.diff(used)) + 1), len(order)]
@@ -180,6 +180,11 @@ class Katz:
     def _walks(self) -> list[Paths]:
         work = WORK // len(self.lengths)
         return [Paths(self.graph, ">" * length, work=work) for length in self.lengths]
+
+    @property
+    def samples(self) -> list[int | None]:
+        """The most neighbours of a node that walks of each length follow; None: all."""
+        return [walks.sample[0] for walks in self._walks]
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""

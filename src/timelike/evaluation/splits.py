@@ -89,6 +89,12 @@ class Split:
             "seed": self.seed,
         }
 
+    def check_nodes(self, graph: DiGraph, argument: str) -> None:
+        """Raise an error unless the split has the nodes of this graph, in the same order."""
+        mine, other = (None if x.names is None else list(x.names) for x in (self.train, graph))
+        if self.train.num_nodes != graph.num_nodes or mine != other:
+            raise ValueError(f"{argument} is {self} of other nodes than {graph}; use a split of this graph")
+
     def bidirectional(self, ratio: int = 1) -> LabelledPairs:
         """Pairs that test which training edges are reciprocal.
 
