@@ -146,8 +146,8 @@ def evaluate_baselines(
 
     `learned` is the graph with the validation edges, if the model was refitted with them: then the baselines
     are too. `names` are some of `BASELINES`, or "all" or "untrained". Those that do not apply to the graph
-    are left out. `say` reports what is sampled. Of many validation pairs a random sample chooses thresholds and
-    ranks.
+    are left out. `say` reports what is sampled. Of many validation pairs, a random sample chooses thresholds
+    and ranks.
     """
     if isinstance(pairs, Split):
         pairs.check_nodes(graph, "pairs")
