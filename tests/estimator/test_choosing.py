@@ -36,12 +36,13 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
     models = {name: Model(MANIFOLDS[name](3), TripleFermiDirac()) for name in names}
     candidates = tuple(Candidate(name, model, config) for name, model in models.items())
     plan = dataclasses.replace(fitted.plan_, candidates=candidates, refit=False)
-    found = carry_out(plan, progress=True)
+    embedding, _ = carry_out(plan, progress=True)
+    about = embedding.info
     assert headings(capsys) == ["trying minkowski, geometry 1 of 2", "trying euclidean, geometry 2 of 2"]
-    scores = {row["geometry"]: row["valid_ap"] for row in found.candidates}
-    assert found.geometry == max(scores, key=scores.get)
-    assert found.embedding.info["valid_ap"] == max(scores.values())
-    assert all(f"{name} {score:.3f}" in found.reason for name, score in scores.items())
+    scores = {row["geometry"]: row["valid_ap"] for row in about["candidates"]}
+    assert about["geometry"] == max(scores, key=scores.get)
+    assert about["valid_ap"] == max(scores.values())
+    assert all(f"{name} {score:.3f}" in about["reason"] for name, score in scores.items())
 
 
 @pytest.mark.slow
