@@ -59,7 +59,7 @@ class Evaluate:
     """Test edges: a file, `-` for standard input, or a data set."""
 
     negatives: Negatives = None
-    """Kind of negatives to draw, or a file of non-edges; default: the kind that validation used."""
+    """Kind of negatives to draw, or a file; default: those of the split, or the kind that validation used."""
 
     ratio: int = RATIO
     """Negatives to draw per edge; reversed has one."""

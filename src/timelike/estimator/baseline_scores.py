@@ -22,7 +22,7 @@ from timelike.evaluation.heuristics import DegreeProduct, Reachability, Svd, Tim
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.pair_evaluation import Evaluation, evaluate, score_pairs
-from timelike.evaluation.path_counts import WORK, Katz, Paths, common_neighbours, l3
+from timelike.evaluation.path_counts import WORK, Katz, common_neighbours, l3
 from timelike.evaluation.splits import Split
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import train
@@ -93,9 +93,8 @@ def _cut_short(geometry: str, graph: DiGraph, config: Config, say: Say) -> tuple
 
 def _svd(graph: DiGraph, valid: LabelledPairs | None, say: Say) -> Svd:
     """The decomposition with the best validation AP: normalised or not, and its rank."""
-    ranks = [rank for rank in RANKS[: 2 if graph.num_edges > LARGE else None] if rank < graph.num_nodes] or [
-        1
-    ]
+    allowed = RANKS[:2] if graph.num_edges > LARGE else RANKS
+    ranks = [rank for rank in allowed if rank < graph.num_nodes] or [1]
     if valid is None:
         return Svd(graph, min(16, ranks[-1]))
     whole = [Svd(graph, ranks[-1], normalised) for normalised in (True, False)]
@@ -154,26 +153,18 @@ def evaluate_baselines(
     names = baseline_names(names)
     watched = getattr(pairs, "valid", valid) if valid is None else valid
     watched = None if watched is None or not len(watched.labels) else watched.sample(VALID_PAIRS)
-    found = {}
+    found, followed = {}, {}
     for name in tqdm(names, desc="baselines", **SHOWN):
         before = BASELINES[name](graph, watched, say)
         if before is None:
             continue
-        after = before if learned is None else _made_again(name, before, learned, watched, say)
+        after = before if learned is None else _with_all_edges(name, before, learned, watched, say)
         found[name] = evaluate(after, pairs, valid=watched, known=known, validated=before)
-    sizes = {name: size for name in found if (size := _sample(name, graph)) is not None}
-    if sizes:
-        said = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        followed[name] = getattr(after, "neighbours", None)
+    said = ", ".join(f"{name} {size}" for name, size in followed.items() if size is not None)
+    if said:
         say(f"the graph is large: paths follow a random sample of each node's neighbours, at most {said}")
     return found
-
-
-def _sample(name: str, graph: DiGraph) -> int | None:
-    """The number of neighbours that a count of paths follows, None for all."""
-    patterns = {"common neighbours": ">>", "L3": "><>", "L3 normalised": "><>", "L3 × out-degree": "><>"}
-    if name == "Katz":
-        return min((size for size in Katz(graph).samples if size is not None), default=None)
-    return Paths(graph, patterns[name]).sample[0] if name in patterns else None
 
 
 def compared(embedding: Embedding, plan: FitPlan) -> Embedding:
@@ -186,7 +177,7 @@ def compared(embedding: Embedding, plan: FitPlan) -> Embedding:
     return dataclasses.replace(embedding, info={**embedding.info, "baselines": scores})
 
 
-def _made_again(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:
+def _with_all_edges(name: str, before: Any, learned: DiGraph, valid: LabelledPairs | None, say: Say) -> Any:
     """The same baseline from all edges; a trained one only if that is cheap."""
     if isinstance(before, Svd):
         return Svd(learned, before.rank, before.normalised)

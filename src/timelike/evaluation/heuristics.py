@@ -52,6 +52,11 @@ class TimesOutDegree:
     graph: DiGraph
     scorer: Any
 
+    @property
+    def neighbours(self) -> int | None:
+        """The most neighbours of a node that the other score follows; None: all."""
+        return getattr(self.scorer, "neighbours", None)
+
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
         leaving = np.bincount(self.graph.sources, minlength=self.graph.num_nodes) + 1.0
@@ -65,7 +70,7 @@ def reciprocity(graph: DiGraph) -> Paths:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reachability:
-    """1/(length of the shortest path s → … → t), 0 if there is none: the perfect answer for a hierarchy.
+    """1/(length of the shortest path s → … → t), or 0 without a path: the perfect answer for a hierarchy.
 
     All descendants of the sources, or all ancestors of the targets, are followed, whichever are fewer.
     """

@@ -96,6 +96,11 @@ class Paths:
                 break
         return size, int(np.argmin(costs))
 
+    @property
+    def neighbours(self) -> int | None:
+        """The most neighbours of a node that are followed; None: all."""
+        return self.sample[0]
+
     @cached_property
     def _steps(self) -> list[list[csr_array]]:
         """The matrices of both halves, each with a sample of its own."""
@@ -182,9 +187,9 @@ class Katz:
         return [Paths(self.graph, ">" * length, work=work) for length in self.lengths]
 
     @property
-    def samples(self) -> list[int | None]:
-        """The most neighbours of a node that walks of each length follow; None: all."""
-        return [walks.sample[0] for walks in self._walks]
+    def neighbours(self) -> int | None:
+        """The most neighbours of a node that walks of every length follow; None: all."""
+        return min((n for walks in self._walks if (n := walks.neighbours) is not None), default=None)
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""

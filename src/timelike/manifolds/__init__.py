@@ -6,11 +6,17 @@ May import: _util, core.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from timelike.core.manifold import Manifold, Separation
 from timelike.manifolds.cylinder import Cylinder, CylindricalEuclidean, CylindricalMinkowski
 from timelike.manifolds.flat import Euclidean, Flat, Minkowski, check_dim
 from timelike.manifolds.quadric import AntiDeSitter, DeSitter, Hyperboloid, PseudoHyperboloid, Quadric, Sphere
+
+
+def _two_times(dim: int, **numbers: Any) -> Manifold:
+    return PseudoHyperboloid(2, check_dim("two-time-hyperboloid", dim, 2) - 2, **numbers)
+
 
 MANIFOLDS: dict[str, Callable[..., Manifold]] = {
     "euclidean": Euclidean,
@@ -21,9 +27,7 @@ MANIFOLDS: dict[str, Callable[..., Manifold]] = {
     "hyperboloid": Hyperboloid,
     "de-sitter": DeSitter,
     "anti-de-sitter": AntiDeSitter,
-    "two-time-hyperboloid": lambda dim, **numbers: PseudoHyperboloid(
-        2, check_dim("two-time-hyperboloid", dim, 2) - 2, **numbers
-    ),
+    "two-time-hyperboloid": _two_times,
 }
 
 __all__ = [

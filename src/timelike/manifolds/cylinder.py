@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from typing import Any
-
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from timelike.core.manifold import Manifold, Point, Scalar, Separation, Stationary, Tangent
+from timelike.core.manifold import Covector, Manifold, Point, Scalar, Separation, Stationary, Tangent
 from timelike.core.numerics import wrap
 from timelike.core.struct import POSITIVE, Number, child, number, static, struct
 from timelike.manifolds.flat import Euclidean, Minkowski
 from timelike.manifolds.quadric import IMAGES
-
-
-def _of_base(name: str) -> Any:
-    """A method, or a property, that takes its value from the base."""
-    inherited = getattr(Manifold, name)
-    if isinstance(inherited, property):
-        return property(operator.attrgetter(f"base.{name}"), doc=inherited.__doc__)
-
-    @functools.wraps(inherited, updated=())  # without the mark of an abstract method
-    def method(self: Cylinder, *arguments: Any, **named: Any) -> Any:
-        return getattr(self.base, name)(*arguments, **named)
-
-    return method
 
 
 @struct
@@ -40,17 +24,28 @@ class Cylinder(Manifold):
     circumference: Number = number(domain=POSITIVE)
     images: int = static(default=IMAGES, minimum=0)
 
-    dim = _of_base("dim")
-    ambient_dim = _of_base("ambient_dim")
-    signature = _of_base("signature")
-    origin = _of_base("origin")
-    inner = _of_base("inner")
-    gradient = _of_base("gradient")
-    exp = _of_base("exp")
-    to_tangent = _of_base("to_tangent")
-    transport = _of_base("transport")
-    residual = _of_base("residual")
-    from_tangent_coordinates = _of_base("from_tangent_coordinates")
+    @property
+    def dim(self) -> int:
+        """Same as the base."""
+        return self.base.dim
+
+    @property
+    def ambient_dim(self) -> int:
+        """Same as the base."""
+        return self.base.ambient_dim
+
+    @property
+    def signature(self) -> tuple[int, int]:
+        """Same as the base."""
+        return self.base.signature
+
+    def origin(self) -> Point:
+        """Same as the base."""
+        return self.base.origin()
+
+    def inner(self, p: Point, u: Tangent, v: Tangent) -> Scalar:
+        """Same as the base: the quotient is locally identical."""
+        return self.base.inner(p, u, v)
 
     def separation(self, p: Point, q: Point) -> Separation:
         """The base's separation from each image of q, the nearest in the middle."""
@@ -63,6 +58,14 @@ class Cylinder(Manifold):
         time = self.base.separation(p, q).time[0]
         return wrap(time, self.circumference) - time
 
+    def gradient(self, p: Point, covector: Covector) -> Tangent:
+        """Same as the base."""
+        return self.base.gradient(p, covector)
+
+    def exp(self, p: Point, v: Tangent) -> Point:
+        """Same as the base; the time coordinate may exceed C, and `project` brings it back."""
+        return self.base.exp(p, v)
+
     def log(self, p: Point, q: Point) -> Tangent:
         """The logarithm of the base, to the nearest image of q."""
         self._check_shapes(p=p, q=q)
@@ -72,6 +75,22 @@ class Cylinder(Manifold):
         """The image whose time from the origin lies in [−C/2, C/2]."""
         self._check_shapes(p=p)
         return self.base.translate(p, self._to_nearest(self.origin().astype(p.dtype), p))
+
+    def to_tangent(self, p: Point, v: Float[Array, "ambient"]) -> Tangent:
+        """Same as the base."""
+        return self.base.to_tangent(p, v)
+
+    def transport(self, p: Point, q: Point, v: Tangent) -> Tangent:
+        """Same as the base."""
+        return self.base.transport(p, q, v)
+
+    def residual(self, p: Point) -> Scalar:
+        """Same as the base."""
+        return self.base.residual(p)
+
+    def from_tangent_coordinates(self, coordinates: Float[Array, "dim"]) -> Tangent:
+        """Same as the base."""
+        return self.base.from_tangent_coordinates(coordinates)
 
 
 def CylindricalMinkowski(dim: int, circumference: Number = 10.0, images: int = IMAGES) -> Cylinder:
