@@ -78,7 +78,7 @@ def prepare_all(names: list[str], folder: Path | None, a: argparse.Namespace) ->
         except MissingSourceError as error:
             print(f"zoo: {name} is not prepared: {error}", file=sys.stderr)
             continue
-        what = (REAL[name].__doc__ or "").splitlines()[0]
+        what = (REAL[name].__doc__ or "").split("\n")[0]
         sizes = f"{about['nodes']:,} | {about['edges']:,} | {about['reciprocity']:.3f}"
         print(f"| {name} | {half_of(name)} | {sizes} | {what} |", flush=True)
 

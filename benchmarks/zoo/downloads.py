@@ -18,7 +18,7 @@ class MissingSourceError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Sources:
-    """Where graphs come from: a cache folder for packages, and a folder with dream5/, expression/, wordnet/."""
+    """A cache folder for packages, and the folder that holds dream5/, expression/ and wordnet/."""
 
     cache: Path
     data: Path | None = None

@@ -57,7 +57,7 @@ def fitted_answers(arm: str, hidden: Hidden) -> dict[str, Any]:
 
 
 def stated_ratio(estimator: Any) -> float:
-    """The non-edges per edge for which a fit states its probabilities; 4, as in training, if it does not say."""
+    """The non-edges per edge for which a fit states its probabilities; 4 if it does not say."""
     for holder in (estimator, *(getattr(estimator, name, None) for name in ("joint_", "embedding_"))):
         ratio = getattr(getattr(holder, "calibration", None), "ratio", None)
         if ratio is not None:

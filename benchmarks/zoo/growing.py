@@ -10,8 +10,8 @@ from timelike.graphs.digraph import DiGraph
 def citations(seed: int, nodes: int = 800, references: float = 5.0, copied: float = 0.5) -> DiGraph:
     """Papers arrive in time and cite older ones.
 
-    A new paper reads one older paper, mostly a recent one, and cites it. Each further reference is one of that
-    paper's own references with probability ½, or else an older paper drawn by 1 + its citations.
+    A new paper reads one older paper, mostly a recent one, and cites it. Each further reference is one of
+    that paper's own references with probability ½, or else an older paper drawn by 1 + its citations.
     """
     rng = np.random.default_rng(seed)
     cited: list[set[int]] = [set()]

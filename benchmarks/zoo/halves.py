@@ -1,4 +1,4 @@
-"""The fixed division of the zoo: settings may be looked at on the tuning half only; the test half is the test.
+"""The fixed division of the zoo: settings may be looked at on the tuning half; the other half is the test.
 
 Rule, chosen before any result: within the generated and within the real graphs, groups in alphabetical order
 are dealt in turn to the tuning half and to the test half. Graphs of one group are related: versions of one

@@ -26,10 +26,10 @@ TITLES = {
 FIGURES = ("direction", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "seconds")
 
 INTRODUCTION = """\
-Average precision (AP, in %) on 15 % hidden edges; 4 non-edges to each hidden edge, 1 for turned edges. A cell is
-one question about one graph, a mean over its seeds. The best simple method of a cell is the one with the highest
-mean AP **on these very test pairs**: this choice is kind to the simple methods. A cell counts as good if the model
-is at most 0.5 points below it. `{command}` computes everything.
+Average precision (AP, in %) on 15 % hidden edges; 4 non-edges to each hidden edge, 1 for turned edges. A cell
+is one question about one graph, a mean over its seeds. The best simple method of a cell is the one with the
+highest mean AP **on these very test pairs**: this choice is kind to the simple methods. A cell counts as good
+if the model is at most 0.5 points below it. `{command}` computes everything.
 """
 
 
@@ -131,7 +131,7 @@ def _of_simple(simple: Results) -> str:
 
 
 def _left_out(found: Results, usable: Results, graphs: Collection[str]) -> str:
-    """Graphs without results, results that failed or lack simple methods, and questions that were not asked."""
+    """Graphs without results, results that failed or lack simple methods, and questions not asked."""
     lines = [f"- {name}: no result" for name in graphs if not any(key[0] == name for key in found)]
     for (name, seed), one in found.items():
         if "error" in one:

@@ -57,7 +57,7 @@ def hide(graph: DiGraph, seed: int) -> Hidden:
 
 
 def answer(score: Score, hidden: Hidden) -> dict[str, float]:
-    """Average precision on each question, and `direction`: the share of one-way edges above their reverses."""
+    """AP on each question, and `direction`: the share of one-way edges that score above their reverses."""
     found = {}
     for kind, pairs in hidden.asked.items():
         scores = score(np.asarray(pairs.sources), np.asarray(pairs.targets))

@@ -1,13 +1,12 @@
 """Real directed graphs of the zoo, from packages of PyPI, npm and Debian and from a folder of data sets.
 
-Each loader yields (source, target) pairs of names. Nodes without an edge, self-loops and repeated pairs are left
-out. A graph with more than `MOST_NODES` nodes or `MOST_EDGES` edges is cut to its core, see `cut`.
+Each loader yields (source, target) pairs of names. Nodes without an edge, self-loops and repeated pairs are
+left out. A graph with more than `MOST_NODES` nodes or `MOST_EDGES` edges is cut to its core, see `cut`.
 """
 
 from __future__ import annotations
 
 import ast
-import base64
 import csv
 import gzip
 import io
@@ -64,7 +63,7 @@ def cut(
 
 
 def celegans_monoamines(sources: Sources) -> Iterator[tuple[str, str]]:
-    """Extrasynaptic monoamine signalling of C. elegans (Bentley et al. 2016): releasing → receiving neuron."""
+    """Monoamine signals of C. elegans (Bentley et al. 2016): releasing → receiving neuron."""
     for row in _table(sources, "cect/data/edgelist_MA.csv", ","):
         yield row[0].strip(), row[1].strip()
 
@@ -77,7 +76,7 @@ def celegans_synapses(sources: Sources) -> Iterator[tuple[str, str]]:
 
 
 def debian_python(sources: Sources) -> Iterator[tuple[str, str]]:
-    """Packages of Debian's section "python" and those of them that they depend on, first alternatives only."""
+    """Package → package that it depends on, in Debian's section "python", first alternatives only."""
     records = []
     for record in sources.available().split("\n\n"):
         fields = dict(line.split(": ", 1) for line in record.splitlines() if ": " in line and line[0] != " ")
@@ -92,9 +91,10 @@ def debian_python(sources: Sources) -> Iterator[tuple[str, str]]:
 
 
 def dream5(network: int) -> Callable[[Sources], Pairs]:
-    """Regulator → target in a gold standard of DREAM5 (Marbach et al. 2012)."""
+    """The loader of a gold standard."""
 
     def pairs(sources: Sources) -> Iterator[tuple[str, str]]:
+        """Regulator → target in a gold standard of DREAM5 (Marbach et al. 2012)."""
         file = sources.data_file(f"dream5/DREAM5_NetworkInference_GoldStandard_Network{network}.tsv")
         for line in file.read_text().splitlines():
             source, target, edge = line.split("\t")
@@ -193,9 +193,10 @@ def us_flights(sources: Sources) -> Iterator[tuple[str, str]]:
 
 
 def wordnet(synset: str, closure: bool) -> Callable[[Sources], Pairs]:
-    """Synset → more special synset below one noun of WordNet: the basic edges, or their closure."""
+    """The loader of the nouns below one synset: the basic edges, or their closure."""
 
     def pairs(sources: Sources) -> Iterator[tuple[str, str]]:
+        """Synset → more special synset among some nouns of WordNet."""
         words, children = {}, {}
         for line in sources.data_file("wordnet/noun_closure.tsv.vocab").read_text().splitlines():
             number, word = line.split("\t")
