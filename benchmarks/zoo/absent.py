@@ -10,7 +10,7 @@ import importlib.util
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 #: Libraries that may be missing.
 OPTIONAL = ("polars", "pooch", "tyro", "jaxtyping")
@@ -32,7 +32,10 @@ def fill_in() -> list[str]:
 def _is_missing(name: str) -> bool:
     if name in sys.modules:
         return sys.modules[name] is None
-    return importlib.util.find_spec(name) is None
+    try:
+        return importlib.util.find_spec(name) is None
+    except ImportError:
+        return True
 
 
 class _Type(type):
@@ -58,6 +61,8 @@ class _Placeholder(types.ModuleType):
 
 class _Bar:
     """A progress bar that shows nothing."""
+
+    format_dict: ClassVar[dict[str, None]] = {"rate": None}
 
     def __init__(self, iterable: Iterable = (), *_: Any, **__: Any) -> None:
         self.iterable = iterable

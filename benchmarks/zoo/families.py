@@ -1,7 +1,7 @@
 """Generated graphs of the zoo: families with random seeds, 200 to 1,000 nodes each.
 
-Each function takes a seed and returns a `DiGraph` without names. `generate` also shuffles the node numbers, so
-that they reveal neither age nor position.
+Each function takes a seed and returns a `DiGraph` without names. `generate` also shuffles the node numbers,
+so that they reveal neither age nor position.
 """
 
 from __future__ import annotations

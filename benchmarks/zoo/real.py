@@ -15,7 +15,6 @@ import re
 import sqlite3
 import sysconfig
 import tarfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -38,27 +37,22 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 def load(name: str, sources: Sources) -> DiGraph:
     """A real graph without names, its nodes in the alphabetical order of their names."""
-    pairs = cut(sorted({(s, t) for s, t in REAL[name](sources) if s != t}))
+    pairs = sorted({(s, t) for s, t in REAL[name](sources) if s != t})
     if not pairs:
         raise MissingSourceError(f"the source of {name} has no edges; is it complete?")
-    names, ends = np.unique(np.array(pairs), return_inverse=True)
-    ends = ends.reshape(-1, 2)
-    return DiGraph.from_arrays(ends[:, 0], ends[:, 1], len(names))
+    number = {node: i for i, node in enumerate(sorted({node for pair in pairs for node in pair}))}
+    kept = cut(np.array([(number[s], number[t]) for s, t in pairs]))
+    nodes, ends = np.unique(kept, return_inverse=True)
+    return DiGraph.from_arrays(*ends.reshape(-1, 2).T, len(nodes))
 
 
-def cut(
-    pairs: list[tuple[str, str]], most_nodes: int = MOST_NODES, most_edges: int = MOST_EDGES
-) -> list[tuple[str, str]]:
-    """The pairs in the k-core, directions ignored, with the smallest k that keeps to both limits."""
+def cut(pairs: np.ndarray, most_nodes: int = MOST_NODES, most_edges: int = MOST_EDGES) -> np.ndarray:
+    """The (n, 2) pairs of the k-core, directions ignored, with the smallest k that keeps to both limits."""
     least = 1
-    while (
-        len(degree := Counter(node for pair in pairs for node in pair)) > most_nodes
-        or len(pairs) > most_edges
-    ):
+    while len(np.unique(pairs)) > most_nodes or len(pairs) > most_edges:
         least += 1
-        while low := {node for node, count in degree.items() if count < least}:
-            pairs = [(s, t) for s, t in pairs if s not in low and t not in low]
-            degree = Counter(node for pair in pairs for node in pair)
+        while (low := np.bincount(pairs.ravel())[pairs] < least).any():
+            pairs = pairs[~low.any(axis=1)]
     return pairs
 
 
