@@ -13,8 +13,10 @@ import sys
 from pathlib import Path
 
 from benchmarks.zoo.absent import fill_in
+from timelike._util.hardware import remember_compilations
 
-fill_in()
+fill_in()  # before the first import of what may be missing
+remember_compilations()
 
 from benchmarks.zoo import results, running  # noqa: E402
 from benchmarks.zoo.downloads import MissingSourceError, Sources  # noqa: E402

@@ -1,0 +1,111 @@
+"""The zoo's questions and the arithmetic of its summary, on numbers that can be checked by hand."""
+
+import numpy as np
+import pytest
+
+import timelike as tl
+from benchmarks.zoo import fits, results, summary
+from benchmarks.zoo.absent import _Bar, _Placeholder
+from benchmarks.zoo.page import page
+from benchmarks.zoo.questions import QUESTIONS, answer, hide
+
+MODEL = {
+    ("a", 0): {"uniform": 0.50, "reversed": 0.90},
+    ("a", 1): {"uniform": 0.60, "reversed": 0.90},
+    ("b", 0): {"uniform": 0.70},
+}
+SIMPLE = {
+    "one": {
+        ("a", 0): {"uniform": 0.52, "reversed": 0.5},
+        ("a", 1): {"uniform": 0.50, "reversed": 0.5},
+        ("b", 0): {"uniform": 0.8},
+    },
+    "two": {("a", 0): {"uniform": 0.99}, ("b", 0): {"uniform": 0.2}},
+}
+
+
+def test_a_cell_is_a_mean_over_seeds_beside_the_best_method():
+    cells = summary.cells_of(MODEL, SIMPLE, ("uniform", "reversed"))
+    assert [(cell.graph, cell.question, cell.method, cell.seeds) for cell in cells] == [
+        ("a", "uniform", "one", 2),  # "two" has no answer for the second seed
+        ("a", "reversed", "one", 2),
+        ("b", "uniform", "one", 1),
+    ]
+    assert [cell.margin for cell in cells] == pytest.approx([0.04, 0.4, -0.1])
+    found = summary.tallies(cells, ("uniform", "reversed"))
+    assert (found["all"].cells, found["all"].good) == (3, 2)
+    assert found["uniform"].share == 0.5
+    assert found["all"].margin == pytest.approx(0.34 / 3)
+
+
+def test_each_seed_makes_cells_of_its_own():
+    each = [
+        cell for one in summary.one_seed_each(MODEL) for cell in summary.cells_of(one, SIMPLE, ("uniform",))
+    ]
+    assert [cell.method for cell in each] == ["two", "one", "one"]
+
+
+def test_half_a_point_below_is_as_good():
+    assert summary.Cell("a", "uniform", 0.6951, 0.7, "L3", 1).good
+    assert not summary.Cell("a", "uniform", 0.694, 0.7, "L3", 1).good
+    assert np.isnan(summary.tally([]).margin)
+    assert summary.means([{"x": 1.0}, {"x": 3.0}, {}], ("x", "y")) == {"x": 2.0, "y": None}
+
+
+def test_questions_are_asked_against_the_whole_graph():
+    graph = tl.datasets.random_dag(60, 400, seed=3)
+    hidden = hide(graph, 0)
+    assert len(hidden.edges) == 60
+    assert hidden.train.num_edges == 340
+    assert set(hidden.asked) == set(QUESTIONS)
+    for kind, pairs in hidden.asked.items():
+        assert not graph.has_edges(*pairs.negatives.T).any()
+        assert len(pairs.negatives) == (60 if kind == "reversed" else 240)
+    found = answer(lambda s, t: graph.has_edges(s, t).astype(float), hidden)
+    assert found == dict.fromkeys([*QUESTIONS, "direction"], 1.0)
+    assert answer(lambda s, t: np.zeros(len(s)), hidden)["direction"] == 0.5
+
+
+def test_a_question_that_cannot_be_asked_is_named():
+    ring = tl.datasets.cycle(40)
+    both = ring.with_edges(ring.pairs[:, ::-1])
+    assert "reversed" in hide(both, 0).not_asked
+
+
+def test_calibration_error():
+    labels, weights = np.array([1, 0, 0, 0]), np.array([1.0, 1, 1, 1])
+    assert fits.calibration_error(np.full(4, np.log(1 / 3)), labels, weights) == pytest.approx(0)
+    assert fits.calibration_error(np.full(4, 0.0), labels, weights) == pytest.approx(0.25)
+    assert fits.calibration_error(np.full(4, 0.0), labels, np.array([3.0, 1, 1, 1])) == pytest.approx(0)
+
+
+def test_arms_are_options():
+    assert fits.options_of("default") == {}
+    assert fits.options_of("evidence=none,dim=32") == {"evidence": "none", "dim": 32}
+    with pytest.raises(ValueError, match="fast"):
+        fits.options_of("fast")
+
+
+def test_results_become_a_page(tmp_path):
+    task = results.Task("tree-closure", 0, results.SIMPLE, ("L3", "degree product"), None, tmp_path)
+    assert not task.is_done()
+    results.compute(task)
+    assert task.is_done()
+    assert not task._replace(methods=("L3", "SVD")).is_done()
+    stored = results.read(task.file)
+    fake = {**stored, "arm": "default", "answers": stored["methods"]["L3"]["answers"], "seconds": 1.0}
+    (tmp_path / "default").mkdir()
+    (tmp_path / "default" / task.file.name).write_text(results.json.dumps(fake))
+    text = page(tmp_path, ["tree-closure", "ring-lattice"], "command")
+    assert "| best simple method | " in text
+    assert "- ring-lattice: no result" in text
+
+
+def test_placeholders_satisfy_hints_and_loops():
+    module = _Placeholder("absent")
+    assert module.Float[module.Array, "n"] | None
+    assert issubclass(module.Schema, object)
+    assert list(_Bar([1, 2], desc="x")) == [1, 2]
+    with _Bar(total=3) as bar:
+        assert bar.format_dict["rate"] is None
+        bar.update(1)
