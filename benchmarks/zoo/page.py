@@ -64,11 +64,16 @@ def _arm(found: Results, simple: Results) -> str:
         rows = []
         for title, names in (("best simple method", None), ("best untrained count", UNTRAINED)):
             methods = _methods(simple, part, names)
-            rows.append((title, summary.tallies(summary.cells_of(part, methods, QUESTIONS), QUESTIONS)))
-            each = [
-                c for one in summary.one_seed_each(part) for c in summary.cells_of(one, methods, QUESTIONS)
-            ]
-            rows.append((f"{title}, seed by seed", summary.tallies(each, QUESTIONS)))
+            kinds = {
+                title: summary.cells_of(part, methods, QUESTIONS),
+                f"{title}, chosen on the other seeds": summary.cells_of(part, methods, QUESTIONS, True),
+                f"{title}, seed by seed": [
+                    cell
+                    for one in summary.one_seed_each(part)
+                    for cell in summary.cells_of(one, methods, QUESTIONS)
+                ],
+            }
+            rows += [(kind, summary.tallies(cells, QUESTIONS)) for kind, cells in kinds.items()]
         blocks += [f"### {half} half", _tallies(rows), _cells(part, simple, found)]
     return "\n\n".join(blocks)
 

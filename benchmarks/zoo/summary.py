@@ -47,26 +47,46 @@ class Tally(NamedTuple):
         return self.good / self.cells if self.cells else float("nan")
 
 
-def cells_of(model: Answers, simple: Mapping[str, Answers], questions: Collection[str]) -> list[Cell]:
+def cells_of(
+    model: Answers, simple: Mapping[str, Answers], questions: Collection[str], elsewhere: bool = False
+) -> list[Cell]:
     """One cell per graph and question, over the seeds that the model has answered.
 
     The best simple method has the highest mean on these test pairs: this choice sees the test, which is kind
-    to the simple methods. One that does not apply to every seed of a graph cannot be the best there.
+    to the simple methods. With `elsewhere`, the best one on the other seeds counts on each seed, which needs
+    two seeds or more. A method that does not apply to every seed of a graph cannot be the best there.
     """
     found = []
     for graph in dict.fromkeys(name for name, _ in model):
         for question in questions:
             seeds = [key for key in model if key[0] == graph and question in model[key]]
-            means = {
-                name: statistics.fmean(answers[key][question] for key in seeds)
+            scores = {
+                name: [answers[key][question] for key in seeds]
                 for name, answers in simple.items()
-                if seeds and all(question in answers.get(key, {}) for key in seeds)
+                if all(question in answers.get(key, {}) for key in seeds)
             }
-            if means:
-                method = max(means, key=lambda name: means[name])
-                mean = statistics.fmean(model[key][question] for key in seeds)
-                found.append(Cell(graph, question, mean, means[method], method, len(seeds)))
+            if not scores or len(seeds) < 1 + elsewhere:
+                continue
+            best, method = _best_elsewhere(scores) if elsewhere else _best(scores)
+            mean = statistics.fmean(model[key][question] for key in seeds)
+            found.append(Cell(graph, question, mean, best, method, len(seeds)))
     return found
+
+
+def _best(scores: Mapping[str, Sequence[float]]) -> tuple[float, str]:
+    """The highest mean over the seeds, and its method."""
+    return max((statistics.fmean(values), name) for name, values in scores.items())
+
+
+def _best_elsewhere(scores: Mapping[str, Sequence[float]]) -> tuple[float, str]:
+    """The mean over the seeds of the method that is best on the other seeds, and all methods so chosen."""
+    count = len(next(iter(scores.values())))
+    chosen = [
+        _best({name: [*values[:i], *values[i + 1 :]] for name, values in scores.items()})[1]
+        for i in range(count)
+    ]
+    best = statistics.fmean(scores[name][i] for i, name in enumerate(chosen))
+    return best, ", ".join(dict.fromkeys(chosen))
 
 
 def one_seed_each(model: Answers) -> list[Answers]:

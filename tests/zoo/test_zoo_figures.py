@@ -45,6 +45,19 @@ def test_each_seed_makes_cells_of_its_own():
     assert [cell.method for cell in each] == ["two", "one", "one"]
 
 
+def test_the_best_method_can_be_chosen_on_other_seeds():
+    seeds = [("a", 0), ("a", 1)]
+    simple = {
+        "first": {key: {"uniform": value} for key, value in zip(seeds, (0.9, 0.1), strict=True)},
+        "second": {key: {"uniform": value} for key, value in zip(seeds, (0.4, 0.3), strict=True)},
+    }
+    model = {key: MODEL[key] for key in seeds}
+    (kind,), (fair,) = (summary.cells_of(model, simple, ("uniform",), other) for other in (False, True))
+    assert (kind.best, kind.method) == (pytest.approx(0.5), "first")
+    assert (fair.best, fair.method) == (pytest.approx((0.4 + 0.1) / 2), "second, first")
+    assert not summary.cells_of({("b", 0): {"uniform": 1.0}}, SIMPLE, ("uniform",), True)
+
+
 def test_half_a_point_below_is_as_good():
     assert summary.Cell("a", "uniform", 0.6951, 0.7, "L3", 1).good
     assert not summary.Cell("a", "uniform", 0.694, 0.7, "L3", 1).good
