@@ -50,6 +50,9 @@ def main() -> None:
 
 def run(graphs: tuple[str, ...], a: argparse.Namespace) -> None:
     """Compute what is missing, first the simple methods, and name the graphs that cannot be had."""
+    if a.evidence and not has_option("evidence"):
+        print("zoo: this version has no evidence: default is geometry alone", file=sys.stderr)
+        a.evidence = []
     arms = list(dict.fromkeys([*a.arms, *(f"evidence={name}" for name in a.evidence)]))
     for arm in arms:
         for option in options_of(arm):
