@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -16,12 +16,13 @@ from timelike._util.checks import instance, whole_number
 from timelike.core.model import Model, Ranker
 from timelike.embedding import exact_ranking, exports, fold_in, model_folder, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
+from timelike.embedding.pair_answers import PairAnswers
 from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.negatives import seen
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import learned_since
-from timelike.graphs.digraph import DiGraph, checked_nodes, is_one, node_numbers
+from timelike.graphs.digraph import DiGraph, checked_nodes
 from timelike.graphs.node_names import as_names
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ VALID = "the part `valid` of a Split, or LabelledPairs.build(positives, negative
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Embedding:
+class Embedding(PairAnswers):
     """The points of the selected epoch, with the history of all epochs.
 
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap to
@@ -62,35 +63,6 @@ class Embedding:
     def __post_init__(self) -> None:
         exact_ranking.ranker(self.model, self.score)
         object.__setattr__(self, "names", None if self.names is None else as_names(self.names))
-
-    @overload
-    def log_prob(self, sources: str | int, targets: str | int) -> float: ...
-    @overload
-    def log_prob(self, sources: Any, targets: Any) -> np.ndarray: ...
-    def log_prob(self, sources: Any, targets: Any) -> Any:
-        """The log-probability of the edges sources[i] → targets[i]."""
-        return self._by_name(self.log_prob_by_number, sources, targets)
-
-    @overload
-    def prob(self, sources: str | int, targets: str | int) -> float: ...
-    @overload
-    def prob(self, sources: Any, targets: Any) -> np.ndarray: ...
-    def prob(self, sources: Any, targets: Any) -> Any:
-        """The probability of the edges sources[i] → targets[i]."""
-        probability = np.exp(self.log_prob(sources, targets))
-        return probability if probability.ndim else float(probability)
-
-    def spread(self, sources: Any, targets: Any) -> Any:
-        """The uncertainty of `prob`: the sample standard deviation of Pₘ over the members m of an `ensemble`.
-
-        Pₘ is the probability of member m alone, with the calibration of the ensemble; `prob` is the P with
-        logit P = (1/M) Σₘ logit Pₘ.
-        """
-        return self._by_name(self.spread_by_number, sources, targets)
-
-    def log_odds(self, sources: Any, targets: Any) -> Any:
-        """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1."""
-        return self._by_name(self.log_odds_by_number, sources, targets)
 
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The log-probability of the edges sources[i] → targets[i], by number even if nodes have names."""
@@ -220,10 +192,6 @@ class Embedding:
         """Read a folder that `save` wrote; errors name the file that is wrong."""
         return cls(**model_folder.load(path))
 
-    def name(self, number: int) -> Hashable:
-        """The user's name of a node."""
-        return int(number) if self.names is None else self.names[int(number)]
-
     @property
     def members(self) -> int:
         """The number of ensemble members, 1 for a single model."""
@@ -271,17 +239,6 @@ class Embedding:
         """The mean over members of their calibrated log-odds."""
         odds = log_odds(raw) if self.calibration is None else self.calibration.log_odds(raw)
         return odds.mean(axis=0)
-
-    def _by_name(self, function: Callable[..., np.ndarray], sources: Any, targets: Any) -> Any:
-        """Apply a function of node numbers to nodes by name, and return the shape of the arguments."""
-        s, t = (
-            np.atleast_1d(node_numbers(nodes, len(self.points), self.names, argument))
-            for argument, nodes in (("sources", sources), ("targets", targets))
-        )
-        if s.shape != t.shape:
-            raise ValueError(f"sources has shape {s.shape} and targets {t.shape}; make them equal")
-        values = function(s.reshape(-1), t.reshape(-1))
-        return float(values[0]) if is_one(sources) and is_one(targets) else values.reshape(s.shape)
 
     def calibrate(self, log_prob: np.ndarray) -> np.ndarray:
         """Apply `calibration`, if there is one, to a member's log-probabilities."""

@@ -5,6 +5,7 @@
   ensemble also `others`, the points of all members but the first (schema 2; other models have schema 1);
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
 - `edges.parquet` (optional): the training data, see `timelike.embedding.trained_on`;
+- `evidence.safetensors` (optional): how the joint model weighs geometry and evidence;
 - `replay.safetensors` (optional): points of earlier epochs, see `timelike.training.replay`.
 
 Loading checks every file, so that a folder may be edited by hand; errors name the file.
@@ -16,7 +17,7 @@ import dataclasses
 import io
 import json
 import os
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,12 +51,22 @@ if TYPE_CHECKING:
 SCHEMA = 2
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
-REPLAY = "replay.safetensors"
+REPLAY, EVIDENCE = "replay.safetensors", "evidence.safetensors"
+#: Files that a model folder may hold beside those that it must hold.
+MORE = (EDGES, REPLAY, EVIDENCE)
 FILES = (MODEL, POINTS, NODES)
 
 
-def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | None = None) -> None:
-    """Write a folder beside `path`, then rename it, replacing a model that is there."""
+def save(
+    embedding: Embedding,
+    path: str | os.PathLike,
+    trained_on: TrainedOn | None = None,
+    more: Mapping[str, Callable[[Path], None]] | None = None,
+) -> None:
+    """Write a folder beside `path`, then rename it, replacing a model that is there.
+
+    `more` are other files in it: name → a function that writes it.
+    """
     import polars as pl
 
     check_free(Path(path))
@@ -84,6 +95,8 @@ def save(embedding: Embedding, path: str | os.PathLike, trained_on: TrainedOn | 
         _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
         if trained_on is not None:
             _put_table(folder / EDGES, trained_on.to_frame())
+        for name, write in (more or {}).items():
+            write(folder / name)
 
 
 def load(path: str | os.PathLike) -> dict[str, Any]:
@@ -113,6 +126,12 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
         return TrainedOn.from_frame(read_table(folder / EDGES), len(embedding.points), embedding.names)
 
 
+def evidence_file(path: str | os.PathLike) -> Path | None:
+    """The file of the joint model in this folder, if it has one."""
+    with _reading(path) as folder:
+        return folder / EVIDENCE if (folder / EVIDENCE).is_file() else None
+
+
 @contextmanager
 def _reading(path: str | os.PathLike) -> Iterator[Path]:
     with reading_folder(Path(path)) as folder:
@@ -120,7 +139,7 @@ def _reading(path: str | os.PathLike) -> Iterator[Path]:
             raise NotADirectoryError(f"{path} is a file; pass a model folder, which `timelike fit` writes")
         if not folder.is_dir():
             raise FileNotFoundError(f"{path}: there is no such model folder; check the path")
-        for file in (folder / name for name in (*FILES, EDGES, REPLAY)):
+        for file in (folder / name for name in (*FILES, *MORE)):
             if file.is_symlink():
                 raise ValueError(f"{file} is a link to elsewhere; a model folder must hold the file itself")
         yield folder
@@ -134,7 +153,7 @@ def check_free(path: Path, where: str = "path") -> None:
     if not path.is_dir():
         raise FileExistsError(f"{where} is {path}, which is a file; choose a folder for the model")
     content = sorted(entry.name for entry in path.iterdir())
-    foreign = [name for name in content if name not in (*FILES, EDGES, REPLAY)]
+    foreign = [name for name in content if name not in (*FILES, *MORE)]
     if foreign or (content and MODEL not in content):
         raise FileExistsError(
             f"{where} is {path}, a folder but no model (it holds {(foreign or content)[0]}); choose another"

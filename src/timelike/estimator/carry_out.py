@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.estimator.fit_plan import Candidate, FitPlan
+from timelike.estimator.join import joined, why_not_joined
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.pair_evaluation import best_threshold, score_pairs
+from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph
 from timelike.training.checkpoint import Checkpointing, beside
@@ -30,10 +33,18 @@ Checkpoint = Checkpointing | str | os.PathLike | None
 Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
 
 
+class Outcome(NamedTuple):
+    """The embedding, the edges that it learned, and the joint model; None if the geometry is alone."""
+
+    embedding: Embedding
+    graph: AnyGraph
+    joint: Joint | None
+
+
 def carry_out(
     plan: FitPlan, checkpoint: Checkpoint = None, progress: bool | None = None, train: Train | None = None
-) -> tuple[Embedding, AnyGraph]:
-    """Do what a plan says: the embedding and the edges that it learned.
+) -> Outcome:
+    """Do what a plan says.
 
     `train` replaces `train_candidate`, for example to train on many processes. `info` records the geometry,
     the reason for it, and a row per candidate.
@@ -47,7 +58,7 @@ def carry_out(
             embedding = embedding.rescored(plan.valid)
         if plan.calibrate:
             embedding = embedding.calibrated(plan.valid)
-    graph = plan.graph
+    graph, validated = plan.graph, embedding
     if plan.refit and plan.valid is not None and plan.known is not None:
         try:
             embedding, graph = refit(embedding, plan.known, plan.valid, checkpoint, progress), plan.known
@@ -56,7 +67,13 @@ def carry_out(
     about = {"geometry": candidate.geometry, "reason": reason, "candidates": tried, "plan": plan.to_dict()}
     if plan.valid_negatives is not None:
         about["valid_negatives"] = plan.valid_negatives
-    return dataclasses.replace(embedding, info={**embedding.info, **about}), graph
+    alone, joint = why_not_joined(plan), None
+    about["evidence"] = alone or plan.reasons["evidence"]
+    embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
+    if not alone and isinstance(graph, DiGraph):
+        known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
+        joint = joined(plan, validated, embedding, known, progress)
+    return Outcome(embedding, graph, joint)
 
 
 def choose(

@@ -75,6 +75,7 @@ class FitPlan:
     refit            whether to train once more with the validation edges
     calibrate        whether to calibrate probabilities on the validation pairs
     baselines        simple methods to compare with on the validation pairs
+    evidence         "structure": paths, degrees and the like predict together with the geometry; or "none"
     reasons          choice → why
     graph, valid     training edges and validation pairs; `known` has the edges of both
     """
@@ -87,6 +88,7 @@ class FitPlan:
     refit: bool
     calibrate: bool
     baselines: tuple[str, ...]
+    evidence: str
     reasons: Mapping[str, str]
     graph: AnyGraph = dataclasses.field(repr=False, compare=False)
     valid: LabelledPairs | None = dataclasses.field(repr=False, compare=False)
@@ -103,6 +105,7 @@ class FitPlan:
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             **{name: getattr(self, name) for name in ("seeds", "members", "score", "refit", "calibrate")},
             "baselines": list(self.baselines),
+            "evidence": self.evidence,
             "reasons": dict(self.reasons),
         }
 
@@ -123,6 +126,7 @@ class FitPlan:
             "score": self.score,
             "calibration": "on the validation pairs" if self.calibrate and valid else "none",
             "baselines": ", ".join(self.baselines) or "none",
+            "evidence": f"{self.evidence}; {self.reasons['evidence']}",
             "refit": f"{'yes' if self.refit else 'no'}; {self.reasons['refit']}",
         }
         return "\n".join(f"{name:<15} {text}" for name, text in rows.items())
@@ -167,6 +171,7 @@ def resolve(
             reasons["geometry"] += f"; not compared with others: {alone or 'many processes train once'}"
     validated = pairs is not None and not streamed and not spread
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
+    evidence, reasons["evidence"] = _evidence(options, streamed, spread)
     candidates = []
     for name, model, config in built:
         runs = _variations(name, model, config, train, settings, options) if validated else ()
@@ -181,6 +186,7 @@ def resolve(
         refit=refit,
         calibrate=options.calibrate,
         baselines=baseline_names(options.baselines) if validated else (),
+        evidence=evidence,
         reasons=reasons,
         graph=train,
         valid=pairs,
@@ -304,6 +310,15 @@ def _refit(
     if graph.num_edges > MOST_EDGES:
         return False, "the graph is large"
     return True, "validation edges were held out of the graph"
+
+
+def _evidence(options: FitOptions, streamed: bool, spread: bool) -> tuple[str, str]:
+    """The evidence beside the geometry, and why."""
+    if options.evidence == "none":
+        return "none", "geometry alone, as given"
+    if streamed or spread:
+        return "none", "geometry alone: paths are not counted for streamed edges and many processes"
+    return options.evidence, "paths, degrees and geometry in one probability"
 
 
 def _plain(struct: Any, part: str) -> Any:

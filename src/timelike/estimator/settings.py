@@ -38,6 +38,9 @@ PRESETS: dict[str, Path] = {
     path.stem: path for path in sorted((Path(__file__).parent / "presets").glob("*.toml"))
 }
 
+#: Kinds of evidence beside the geometry.
+EVIDENCE = ("structure", "none")
+
 #: Parameters of an estimator that name files of this machine.
 LOCAL = ("checkpoint",)
 
@@ -164,6 +167,7 @@ class FitOptions:
     refit: bool | None = None
     calibrate: bool = True
     baselines: str = "untrained"
+    evidence: str = "structure"
 
     def check(self) -> None:
         """Reject impossible values; reading a large graph first would take long."""
@@ -182,6 +186,7 @@ class FitOptions:
             positive_number("learning_rate", self.learning_rate)
         share("valid_fraction", self.valid_fraction)
         baseline_names(self.baselines)
+        one_of("evidence", self.evidence, EVIDENCE)
         _ = self.drawn
 
     @property

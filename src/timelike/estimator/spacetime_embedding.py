@@ -30,6 +30,8 @@ from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.evaluation.splits import Split
+from timelike.evidence import joint_file
+from timelike.evidence.joint import Joint, Reason
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.checkpoint import Checkpointing
@@ -67,10 +69,13 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     calibrate       whether to calibrate the probabilities
     baselines       simple methods to score on the validation pairs too: "untrained", "all", "none", or names
                     of `BASELINES`, separated by commas
+    evidence        "structure": join the geometry with paths, degrees and the like (`Joint`), the best answer
+                    that the edges can give; or "none": the geometry alone, as in the paper
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
     progress        a progress bar on stderr; None: if stderr is a terminal
 
-    `plan(graph)` shows these choices without training. After `fit`: `embedding_` (an `Embedding`), `plan_`
+    `plan(graph)` shows these choices without training. After `fit`: `embedding_` (an `Embedding`), `joint_`
+    (a `Joint`, or None if the geometry is alone), `answers_` (the one of both that predicts), `plan_`
     (the `FitPlan`), `geometry_` and `reason_` (the choice, and why), `candidates_` (geometry, valid_ap and
     status of each trial), and `trained_on_` with `graph_` (the edges learned), `valid_` (validation pairs or
     None) and `known_` (all known edges, which predictions exclude).
@@ -95,6 +100,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         refit: bool | None = None,
         calibrate: bool = True,
         baselines: str = "untrained",
+        evidence: str = "structure",
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
     ):
@@ -114,6 +120,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.refit = refit
         self.calibrate = calibrate
         self.baselines = baselines
+        self.evidence = evidence
         self.checkpoint = checkpoint
         self.progress = progress
 
@@ -133,12 +140,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
-        embedding, graph = carry_out(plan, self.checkpoint, self.progress, train)
+        embedding, graph, joint = carry_out(plan, self.checkpoint, self.progress, train)
         self.plan_, embedding = plan, compared(embedding, plan)
-        return self._keep(embedding, TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None)
+        trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None
+        return self._keep(embedding, trained_on, joint)
 
-    def _keep(self, embedding: Embedding, trained_on: TrainedOn | None) -> SpacetimeEmbedding:
+    def _keep(
+        self, embedding: Embedding, trained_on: TrainedOn | None, joint: Joint | None
+    ) -> SpacetimeEmbedding:
         self.embedding_, self.trained_on_ = embedding, trained_on
+        self.joint_ = None if joint is None else dataclasses.replace(joint, embedding=embedding)
         self.geometry_, self.reason_ = (embedding.info.get(name, "") for name in ("geometry", "reason"))
         self.candidates_ = embedding.info.get("candidates", [])
         return self
@@ -151,20 +162,19 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, pairs: Any) -> np.ndarray:
         """Probabilities (no edge, edge), a row for each of the (source, target) pairs, by name.
 
-        Nodes without names go by number. Calibrated if there were validation edges:
-        `embedding_.info["calibration"]` says for which ratio of non-edges to edges. With several members:
-        those of their mean.
+        Nodes without names go by number. `calibration_` says for which ratio of non-edges to edges the
+        probabilities hold.
         """
-        edge = np.exp(self._fitted().log_prob(*ends_of(pairs)).astype(np.float64))
+        edge = np.exp(self.answers_.log_prob(*ends_of(pairs)).astype(np.float64))
         return np.stack([1 - edge, edge], axis=1)
 
     def predict_spread(self, pairs: Any) -> np.ndarray:
-        """How unsure each of the probabilities of the edges is: `Embedding.spread`, of several members."""
-        return self._fitted().spread(*ends_of(pairs))
+        """How unsure each of the probabilities of the edges is: their standard deviation over members."""
+        return self.answers_.spread(*ends_of(pairs))
 
     def decision_function(self, pairs: Any) -> np.ndarray:
         """Log-odds of the edges, calibrated like the probabilities."""
-        return self._fitted().log_odds(*ends_of(pairs))
+        return self.answers_.log_odds(*ends_of(pairs))
 
     def score(self, pairs: Any, y: Any = None) -> float:
         """Average precision on the test pairs of a `Split`, on `LabelledPairs`, or on pairs with labels `y`.
@@ -176,18 +186,18 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             same_nodes(embedding, pairs.train)
             pairs = pairs.test
         if isinstance(pairs, LabelledPairs):
-            scores, labels = score_pairs(embedding, pairs.sources, pairs.targets), np.asarray(pairs.labels)
+            scores, labels = score_pairs(self.answers_, pairs.sources, pairs.targets), np.asarray(pairs.labels)
         else:
             scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
         return metrics.average_precision(scores, labels)
 
     def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k most likely edges out of a node, best first, without `exclude` (default: known edges)."""
-        return self._fitted().top_targets(node, k, exclude=self._excluded(exclude))
+        return self.answers_.top_targets(node, k, exclude=self._excluded(exclude))
 
     def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k most likely edges into a node, best first, without `exclude` (default: known edges)."""
-        return self._fitted().top_sources(node, k, exclude=self._excluded(exclude))
+        return self.answers_.top_sources(node, k, exclude=self._excluded(exclude))
 
     def top_edges(
         self,
@@ -202,7 +212,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         `exclude`: edges to leave out, default the known ones.
         """
         excluded = self._excluded(exclude)
-        return self._fitted().top_edges(k, sources=sources, targets=targets, exclude=excluded)
+        return self.answers_.top_edges(k, sources=sources, targets=targets, exclude=excluded)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first."""
@@ -218,7 +228,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if self.trained_on_ is not None:
             embedding = self.embedding_
             self.trained_on_ = self.trained_on_.grown(rows, len(embedding.points), embedding.names)
+            if self.joint_ is not None:
+                self.joint_ = self.joint_.grown(embedding, self.trained_on_.known)
         return self
+
+    def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:
+        """Why an edge is likely or not: see `Joint.why`. Only a joint model can say."""
+        if self._fitted() and self.joint_ is None:
+            raise ValueError('why needs evidence="structure"; this model is geometry alone')
+        return self.joint_.why(source, target)  # type: ignore[union-attr]
 
     def to_frame(self) -> polars.DataFrame:
         """A polars table: node, its coordinates, and its time."""
@@ -231,7 +249,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         embedding = self._fitted()
         info = {**embedding.info, "estimator": to_json(self.get_params(deep=False))}
-        dataclasses.replace(embedding, info=info).save(path, self.trained_on_)
+        joint, more = self.joint_, {}
+        if joint is not None:
+            more[model_folder.EVIDENCE] = lambda file: joint_file.save(joint, file)
+        model_folder.save(dataclasses.replace(embedding, info=info), path, self.trained_on_, more)
 
     @classmethod
     def load(cls, path: str | os.PathLike, graph: Any = None) -> SpacetimeEmbedding:
@@ -251,7 +272,23 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         trained_on = model_folder.load_trained_on(path, embedding)
         if graph is not None:
             trained_on = TrainedOn(aligned(read(graph), len(embedding.points), embedding.names, "graph"))
-        return self._keep(dataclasses.replace(embedding, info=info), trained_on)
+        joint = None
+        if trained_on is not None and (file := model_folder.evidence_file(path)) is not None:
+            joint = joint_file.load(file, embedding, trained_on.known)
+        return self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
+
+    @property
+    def answers_(self) -> Embedding | Joint:
+        """What predicts: the joint model, or the embedding if the geometry is alone."""
+        embedding = self._fitted()
+        return embedding if self.joint_ is None else self.joint_
+
+    @property
+    def calibration_(self) -> str:
+        """For which ratio of non-edges to edges the probabilities hold, and what they were learned from."""
+        if self._fitted() and self.joint_ is not None:
+            return self.joint_.calibration_text
+        return str(self.embedding_.info.get("calibration", "the probabilities are not calibrated"))
 
     @property
     def graph_(self) -> DiGraph:

@@ -137,10 +137,10 @@ class Svd:
         whole_number("Svd: rank", self.rank, 1)
 
     @cached_property
-    def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
+    def vectors(self) -> tuple[np.ndarray, np.ndarray]:
         from sklearn.utils.extmath import randomized_svd
 
-        matrix = Paths(self.graph, ">", self.normalised)._matrices[">"]
+        matrix = Paths(self.graph, ">", self.normalised).matrix
         rank = min(self.rank, self.graph.num_nodes)
         left, values, right = randomized_svd(matrix, rank, n_iter=PASSES, random_state=0)
         return left * values, right.T
@@ -148,11 +148,11 @@ class Svd:
     def cut(self, rank: int) -> Svd:
         """The same with fewer singular values, without another decomposition."""
         found = Svd(self.graph, rank, self.normalised)
-        found.__dict__["_vectors"] = tuple(table[:, :rank] for table in self._vectors)
+        found.__dict__["vectors"] = tuple(table[:, :rank] for table in self.vectors)
         return found
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The score of each pair."""
-        left, right = self._vectors
+        left, right = self.vectors
         s, t = ends(self.graph, sources, targets)
         return np.einsum("ij,ij->i", left[s], right[t])

@@ -76,7 +76,7 @@ def evaluate(
     probability ½; a baseline without probabilities then gets none. Direction accuracy counts the edges whose
     reverse is not in `known`, by default the split's whole graph.
     """
-    scorer = getattr(scorer, "embedding_", scorer)
+    scorer = getattr(scorer, "answers_", scorer)
     if not isinstance(pairs, LabelledPairs):
         instance("pairs", pairs, Split, "split_edges(graph), or LabelledPairs.build(positives, negatives)")
         same_nodes(scorer, pairs.train)
@@ -86,6 +86,8 @@ def evaluate(
     labels = np.asarray(pairs.labels)
     if labels.all() or not labels.any():
         raise ValueError(f"pairs has {labels.sum()} positives of {labels.size}; pass positives and negatives")
+    if hasattr(scorer, "at_ratio"):  # probabilities for as many non-edges per edge as these pairs have
+        scorer = scorer.at_ratio(float(np.sum(~labels) / np.sum(labels)))
     scores = score_pairs(scorer, pairs.sources, pairs.targets)
     likely = hasattr(scorer, "log_prob")
     threshold, threshold_from = best_threshold(scorer if validated is None else validated, valid)
@@ -131,6 +133,8 @@ def same_nodes(scorer: Any, graph: DiGraph) -> None:
 
 def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | None, str]:
     """A threshold on the scores, and how it was chosen."""
+    if hasattr(scorer, "best_threshold"):
+        return scorer.best_threshold(), "best F1 on held-out edges, among all non-edges"
     if (learned := learned_since(scorer, valid)) is not None:
         return learned["threshold"], "best F1 on validation pairs, before they were learned"
     if valid is not None and len(valid.labels):

@@ -76,6 +76,15 @@ class Paths:
             scores[pairs] = left.multiply(right).sum(axis=1)
         return scores
 
+    @property
+    def matrix(self) -> csr_array:
+        """The (normalised) adjacency matrix."""
+        return self._matrices[">"]
+
+    def rows(self, sources: np.ndarray) -> np.ndarray:
+        """The counts of all pairs from these sources, (sources, nodes), without samples."""
+        return self._rows([self._matrices[arrow] for arrow in self.pattern], np.asarray(sources)).toarray()
+
     @cached_property
     def sample(self) -> tuple[int | None, int]:
         """The most neighbours of a node that are followed (None: all), and the cut with the least work.

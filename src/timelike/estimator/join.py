@@ -1,0 +1,59 @@
+"""Join geometry and evidence, as a plan says: cross-fitted on a small graph, on held-out edges of a large one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from timelike._util.progress import announce
+from timelike.embedding.embedding import Embedding
+from timelike.engine.config import Config
+from timelike.estimator.fit_plan import FitPlan
+from timelike.evidence.joint import Joint
+from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
+from timelike.evidence.structure import Structure
+from timelike.graphs.digraph import DiGraph
+from timelike.training.training_loop import DivergedError, train
+
+#: Graphs with more edges are not cross-fitted: the validation edges are held out of geometry and evidence.
+CROSS_FITTED = 20_000
+
+
+def why_not_joined(plan: FitPlan) -> str:
+    """The reason why this plan's model is geometry alone; empty if it is not."""
+    if plan.evidence == "none":
+        return plan.reasons["evidence"]
+    edges = plan.graph.num_edges + (0 if plan.valid is None else len(plan.valid.positives))
+    if edges < FEWEST:
+        return f"geometry alone: {edges} edges are too few to learn how much other evidence counts"
+    if edges > CROSS_FITTED and plan.valid is None:
+        return "geometry alone: no edges are held out to learn how much other evidence counts"
+    return ""
+
+
+def joined(plan: FitPlan, validated: Embedding, final: Embedding, known: DiGraph, progress: bool | None) -> Joint:
+    """The joint model of `final` and the structure of all `known` edges.
+
+    `validated` is the embedding that has not learned the validation edges.
+    """
+    seed = int(validated.info["config"]["seed"])
+    announce(progress, "learning how much geometry, paths and degrees each count")
+    folds = _folds(validated, known, seed)
+    if known.num_edges > CROSS_FITTED:
+        assert plan.valid is not None
+        assert isinstance(plan.graph, DiGraph)
+        folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
+    combiner = combine(folds, known, [Structure], plan.valid, seed)
+    return Joint(final, known, (Structure(known),), combiner)
+
+
+def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:
+    """Folds of the edges, each with the chosen settings trained on the rest."""
+    last = int(embedding.info["best_epoch"])
+    config = Config.from_dict(embedding.info["config"]).ended_at(max(last, 1))
+    for graph, held_out in split_into_folds(known, PARTS, seed):
+        try:
+            geometry = train(graph, embedding.model, config, progress=False)
+        except DivergedError as error:
+            geometry = error.embedding
+        yield Fold(graph, dataclasses.replace(geometry, score=embedding.score), held_out)

@@ -1,0 +1,74 @@
+"""The joint model in a model folder: one safetensors file beside the points and the edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from timelike._util.atomic_files import load_tensors, save_tensors
+from timelike._util.checks import show
+from timelike.embedding.embedding import Embedding
+from timelike.embedding.model_folder import blaming
+from timelike.evidence.combiner import Combiner, Curve
+from timelike.evidence.joint import Joint
+from timelike.evidence.structure import Structure
+from timelike.evidence.tree_tables import SPLITS, TreeTables
+from timelike.graphs.digraph import DiGraph
+
+#: The latest schema.
+SCHEMA = 1
+
+#: The numbers and lists beside the tables.
+FIELDS = ("names", "groups", "slope", "intercept", "ratio", "record")
+
+
+def save(joint: Joint, file: Path) -> None:
+    """Write the combiner; embedding and known edges are in files of their own."""
+    combiner = joint.combiner
+    tensors = {f"curve.{name}": getattr(combiner.curve, name) for name in ("at", "edges", "non_edges")}
+    for number, tree in enumerate(combiner.trees):
+        tensors |= {f"trees.{number}.{name}": table for name, table in tree.arrays.items()}
+    about: dict[str, Any] = {name: getattr(combiner, name) for name in FIELDS}
+    about |= {"schema": SCHEMA, "evidence": ["structure"], "record": dict(combiner.record)}
+    save_tensors(file, tensors, about)
+
+
+def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
+    """Read what `save` wrote, for the embedding and the known edges of the same folder."""
+    with blaming(file):
+        try:
+            tensors, about = load_tensors(file)
+        except (OSError, RecursionError, ValueError) as error:
+            raise ValueError(f"not readable as safetensors ({error})") from None
+        if about.get("schema") != SCHEMA:
+            raise ValueError(f"schema is {show(about.get('schema'))}; this version reads {SCHEMA}")
+        structure = Structure(known)
+        names = about["names"]
+        if names[1:] != list(structure.names) or len(names) != len(about["groups"]):
+            raise ValueError("its evidence is not that of this version and these edges; fit the model again")
+        curve = Curve(*(tensors[f"curve.{name}"] for name in ("at", "edges", "non_edges")))
+        trees = tuple(_trees(tensors, number, len(names)) for number in range(_count(tensors)))
+        numbers = {name: float(about[name]) for name in ("slope", "intercept", "ratio")}
+        if not (trees and all(np.isfinite(x) for x in numbers.values()) and numbers["ratio"] > 0):
+            raise ValueError("it has no trees, or numbers that are not finite; fit the model again")
+    combiner = Combiner(
+        tuple(names), tuple(about["groups"]), trees, **numbers, curve=curve, record=about["record"]
+    )
+    return Joint(embedding, known, (structure,), combiner)
+
+
+def _count(tensors: dict[str, np.ndarray]) -> int:
+    return len({name.split(".")[1] for name in tensors if name.startswith("trees.")})
+
+
+def _trees(tensors: dict[str, np.ndarray], number: int, columns: int) -> TreeTables:
+    parts = {name: tensors[f"trees.{number}.{name}"] for name in ("features", "thresholds", "values", "shares")}
+    trees = len(parts["values"])
+    for name, width in (("features", SPLITS), ("thresholds", SPLITS), ("values", 8), ("shares", 8)):
+        if parts[name].shape != (trees, width):
+            raise ValueError(f"trees.{number}.{name} has shape {parts[name].shape}; fit the model again")
+    if not ((parts["features"] >= 0) & (parts["features"] < columns)).all():
+        raise ValueError(f"trees.{number}.features names columns that do not exist; fit the model again")
+    return TreeTables(**parts)
