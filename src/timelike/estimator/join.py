@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
@@ -43,8 +44,9 @@ def joined(plan: FitPlan, validated: Embedding, final: Embedding, known: DiGraph
         assert plan.valid is not None
         assert isinstance(plan.graph, DiGraph)
         folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
-    combiner = combine(folds, known, [Structure], plan.valid, seed)
-    return Joint(final, known, (Structure(known),), combiner)
+    structure = Structure(known)
+    same = partial(Structure, chosen=structure.names)
+    return Joint(final, known, (structure,), combine(folds, known, [same], plan.valid, seed))
 
 
 def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:

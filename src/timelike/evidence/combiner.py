@@ -11,71 +11,22 @@ import numpy as np
 
 from timelike._util.checks import positive_number
 from timelike.evaluation.metrics import average_precision
+from timelike.evidence.density import Curve, Scale
 from timelike.evidence.tree_tables import TreeTables
-
-#: By convention this share of all edges, known and unknown, is missing from the graph: the probability of a
-#: pair that is no known edge has to assume something. `--ratio` replaces it.
-MISSING = 0.15
-
-#: Thresholds of a stored `Curve`.
-THRESHOLDS = 300
-
-
-def missing_ratio(nodes: int, edges: int) -> float:
-    """Non-edges per missing edge among the pairs that are no known edges, if `MISSING` of all edges are."""
-    hidden = edges * MISSING / (1 - MISSING)
-    return max((nodes * (nodes - 1) - edges - hidden) / max(hidden, 1e-9), 1e-3)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Curve:
-    """Shares of the held-out edges and of all non-edges whose log-likelihood ratio is ≥ `at`, descending."""
-
-    at: np.ndarray
-    edges: np.ndarray
-    non_edges: np.ndarray
-
-    @classmethod
-    def of(cls, edges: np.ndarray, others: np.ndarray, weights: np.ndarray) -> Curve:
-        """The curve of these log-likelihood ratios; non-edges have weights."""
-        order = np.argsort(-others)
-        total = np.append(0.0, np.cumsum(weights[order])) / weights.sum()
-        ranks = np.unique(np.geomspace(1, len(edges), THRESHOLDS).astype(int))
-        at = np.sort(edges)[::-1][ranks - 1]
-        below = np.searchsorted(-others[order], -at, side="right")
-        return cls(at, ranks / len(edges), total[below])
-
-    def precision_at(self, count: int, hidden: float, ratio: float) -> float:
-        """The share of edges among the top `count`, if `hidden` edges lie among `ratio` times the non-edges.
-
-        A few non-edges above the best edge are possible: half a non-edge is added to those seen.
-        """
-        listed = hidden * (self.edges + ratio * self.non_edges)
-        edges = np.interp(min(count, listed[-1]), listed, hidden * self.edges, left=np.nan)
-        first = hidden * self.edges[0] / listed[0]
-        return float(first if np.isnan(edges) else edges / min(count, listed[-1]))
-
-    def best_f1(self, ratio: float) -> float:
-        """The log-likelihood ratio from which on pairs count as edges, for the best F1 at this ratio."""
-        f1 = 2 * self.edges / (1 + self.edges + ratio * self.non_edges)
-        return float(self.at[np.argmax(f1)])
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Combiner:
-    """log P/(1 − P) = slope · z + intercept − log(ratio), with z the mean score of the `trees`.
+    """log P/(1 − P) = scale(z) − log(ratio), with z the mean score of the `trees`.
 
-    Every member of `trees` was learned without one part of the held-out edges. `slope` and `intercept` turn
-    the scores of these parts into log-likelihood ratios of edges to all non-edges; `ratio` is the number of
-    non-edges per edge among the pairs that are asked. `record` says how well the members rank the parts that
-    they have not seen.
+    Every member of `trees` was learned without one part of the held-out edges. `scale` turns scores into
+    log-likelihood ratios of edges to all non-edges; `ratio` is the number of non-edges per edge among the
+    pairs that are asked. `record` says how well the members rank the parts that they have not seen.
     """
 
     names: tuple[str, ...]
     groups: tuple[str, ...]
     trees: tuple[TreeTables, ...]
-    slope: float
-    intercept: float
+    scale: Scale
     ratio: float
     curve: Curve
     record: Mapping[str, Any]
@@ -84,14 +35,15 @@ class Combiner:
         """The same for another ratio of non-edges to edges."""
         return dataclasses.replace(self, ratio=positive_number("ratio", ratio))
 
-    def scores(self, features: Sequence[np.ndarray]) -> np.ndarray:
+    def members_log_odds(self, features: Sequence[np.ndarray]) -> np.ndarray:
         """The calibrated log-odds of every member, (members, pairs), each for its own features."""
         raw = np.stack([tree.score(x) for tree, x in zip(self.trees, features, strict=True)])
-        return self.slope * raw + self.intercept - math.log(self.ratio)
+        return self.scale(raw) - math.log(self.ratio)
 
     def log_odds(self, features: np.ndarray) -> np.ndarray:
-        """The mean log-odds of the members for the same features."""
-        return self.scores([features] * len(self.trees)).mean(axis=0)
+        """The calibrated log-odds of the mean of the members."""
+        mean = sum(tree.score(features) for tree in self.trees) / len(self.trees)
+        return self.scale(mean) - math.log(self.ratio)
 
     def contributions(self, features: np.ndarray) -> tuple[float, np.ndarray]:
         """The log-odds of an average pair of the training, and what each feature adds, (pairs, features)."""
@@ -99,7 +51,9 @@ class Combiner:
         for tree in self.trees:
             mean, part = tree.contributions(features)
             base, parts = base + mean / len(self.trees), parts + part / len(self.trees)
-        return self.slope * base + self.intercept - math.log(self.ratio), self.slope * parts
+        start, total = self.scale(np.array(base)), parts.sum(axis=1)
+        stretch = (self.scale(base + total) - start) / np.where(total == 0, 1, total)
+        return float(start) - math.log(self.ratio), stretch[:, None] * parts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,40 +104,12 @@ def learn(
             scores[own == part] = tree.score(table[own == part])
         trees.append(tree)
     scores, others, watched = unseen
-    slope, intercept = _calibrate(scores[labels], others, rows.background_weights, ratio)
-    curve = Curve.of(slope * scores[labels] + intercept, slope * others + intercept, rows.background_weights)
+    scale = Scale.fit(scores[labels], others, rows.background_weights, ratio)
+    curve = Curve.of(scale(scores[labels]), scale(others), rows.background_weights, 1 / (1 + ratio))
     asked = {
         kind: average_precision(scores[labels | (rows.kinds == i)], labels[labels | (rows.kinds == i)])
         for i, kind in enumerate(shares)
         if (rows.kinds == i).any()
     }
     record = {"edges": int(labels.sum()), "questions": asked}
-    found = Combiner(
-        tuple(names), tuple(groups), tuple(trees), slope, intercept, ratio, curve, record
-    )
-    return found, watched
-
-
-def _calibrate(
-    edges: np.ndarray, others: np.ndarray, weights: np.ndarray, ratio: float
-) -> tuple[float, float]:
-    """Slope and intercept of the log-likelihood ratio, by maximum likelihood at this ratio, slope ≥ 0."""
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    z = np.concatenate([edges, others])
-    label = np.arange(len(z)) < len(edges)
-    weight = np.concatenate([np.ones(len(edges)), weights * ratio * len(edges) / weights.sum()])
-    center, scale = edges.mean(), max(float(z.std()), 1e-9)
-    design = np.stack([(z - center) / scale, np.ones_like(z)], axis=1)
-    offset = -math.log(ratio)
-
-    def loss(ab: np.ndarray) -> tuple[float, np.ndarray]:
-        x = design @ ab + offset
-        slopes = design.T @ (weight * (expit(x) - label))
-        return float(weight @ (np.logaddexp(0, x) - label * x)) / len(edges), slopes / len(edges)
-
-    bounds = [(1e-6, None), (None, None)]
-    found = minimize(loss, [scale, 0.0], jac=True, bounds=bounds, method="L-BFGS-B").x
-    slope = float(found[0] / scale)
-    return slope, float(found[1] - slope * center)
+    return Combiner(tuple(names), tuple(groups), tuple(trees), scale, ratio, curve, record), watched

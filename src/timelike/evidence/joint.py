@@ -97,7 +97,7 @@ class Joint(PairAnswers):
         tables = [shared] * self.members
         if alone:
             tables = [np.hstack([alone[m % count], shared[:, 1:]]) for m in range(self.members)]
-        odds = self.combiner.scores(tables)
+        odds = self.combiner.members_log_odds(tables)
         return np.std(np.exp(-np.logaddexp(0.0, -odds)), axis=0, ddof=1)
 
     def features(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -142,7 +142,7 @@ class Joint(PairAnswers):
 
     def grown(self, embedding: Embedding, known: DiGraph) -> Joint:
         """The same combiner for an embedding with more nodes, and for more known edges."""
-        evidence = tuple(type(one)(known) for one in self.evidence)  # type: ignore[call-arg]
+        evidence = tuple(dataclasses.replace(one, graph=known) for one in self.evidence)  # type: ignore[type-var]
         return dataclasses.replace(self, embedding=embedding, known=known, evidence=evidence)
 
     @property

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from timelike._util.atomic_files import load_tensors, save_tensors
-from timelike._util.checks import show
+from timelike._util.checks import positive_number, show
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.model_folder import blaming
-from timelike.evidence.combiner import Combiner, Curve
+from timelike.evidence.combiner import Combiner
+from timelike.evidence.density import Curve, Scale
 from timelike.evidence.joint import Joint
 from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import SPLITS, TreeTables
@@ -21,17 +22,18 @@ from timelike.graphs.digraph import DiGraph
 SCHEMA = 1
 
 #: The numbers and lists beside the tables.
-FIELDS = ("names", "groups", "slope", "intercept", "ratio", "record")
+FIELDS = ("names", "groups", "ratio", "record")
 
 
 def save(joint: Joint, file: Path) -> None:
     """Write the combiner; embedding and known edges are in files of their own."""
     combiner = joint.combiner
     tensors = {f"curve.{name}": getattr(combiner.curve, name) for name in ("at", "edges", "non_edges")}
+    tensors |= {f"scale.{name}": getattr(combiner.scale, name) for name in ("knots", "slopes")}
     for number, tree in enumerate(combiner.trees):
         tensors |= {f"trees.{number}.{name}": table for name, table in tree.arrays.items()}
     about: dict[str, Any] = {name: getattr(combiner, name) for name in FIELDS}
-    about |= {"schema": SCHEMA, "evidence": ["structure"], "record": dict(combiner.record)}
+    about |= {"intercept": combiner.scale.intercept, "schema": SCHEMA, "evidence": ["structure"], "record": dict(combiner.record)}
     save_tensors(file, tensors, about)
 
 
@@ -44,18 +46,20 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
             raise ValueError(f"not readable as safetensors ({error})") from None
         if about.get("schema") != SCHEMA:
             raise ValueError(f"schema is {show(about.get('schema'))}; this version reads {SCHEMA}")
-        structure = Structure(known)
         names = about["names"]
-        if names[1:] != list(structure.names) or len(names) != len(about["groups"]):
-            raise ValueError("its evidence is not that of this version and these edges; fit the model again")
+        if len(names) != len(about["groups"]):
+            raise ValueError(f"{len(names)} names, but {len(about['groups'])} groups; fit the model again")
+        structure = Structure(known, tuple(names[1:]))
+        if structure.names != tuple(names[1:]):
+            raise ValueError("it has evidence that this version does not know; fit the model again")
         curve = Curve(*(tensors[f"curve.{name}"] for name in ("at", "edges", "non_edges")))
         trees = tuple(_trees(tensors, number, len(names)) for number in range(_count(tensors)))
-        numbers = {name: float(about[name]) for name in ("slope", "intercept", "ratio")}
-        if not (trees and all(np.isfinite(x) for x in numbers.values()) and numbers["ratio"] > 0):
-            raise ValueError("it has no trees, or numbers that are not finite; fit the model again")
-    combiner = Combiner(
-        tuple(names), tuple(about["groups"]), trees, **numbers, curve=curve, record=about["record"]
-    )
+        scale = Scale(tensors["scale.knots"], tensors["scale.slopes"], float(about["intercept"]))
+        ratio = positive_number("ratio", about["ratio"])
+        if not trees or len(scale.slopes) != len(scale.knots) + 1:
+            raise ValueError("it has no trees, or no scale; fit the model again")
+        groups, record = tuple(about["groups"]), about["record"]
+    combiner = Combiner(tuple(names), groups, trees, scale, ratio, curve, record)
     return Joint(embedding, known, (structure,), combiner)
 
 

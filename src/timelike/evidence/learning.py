@@ -12,7 +12,8 @@ from timelike.embedding.embedding import Embedding
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS, draw_questions
-from timelike.evidence.combiner import Combiner, Rows, learn, missing_ratio
+from timelike.evidence.combiner import Combiner, Rows, learn
+from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import GEOMETRY, Geometry
 from timelike.graphs.digraph import DiGraph
 

@@ -29,17 +29,25 @@ MOSTLY_CYCLIC = 0.5
 class Structure:
     """What the edges of a graph say about a pair of nodes, as named numbers.
 
-    They count known edges around the pair, never the edge between the two. `groups` tells what each column
+    `chosen` are the names of the numbers; None: those that suit the graph. They count known edges around the pair, never the edge between the two. `groups` tells what each column
     is about: popularity (degrees), shared neighbours (paths that change direction), chains (paths that do
     not), reciprocity, patterns (decomposition and regression of the adjacency matrix), or order (levels and
     distances).
     """
 
     graph: DiGraph
+    chosen: tuple[str, ...] | None = None
 
     @cached_property
     def terms(self) -> dict[str, tuple[str, Term]]:
-        """Name of a column → what it is about, and the term."""
+        """Name of a column → what it is about, and the term: those that are chosen, or suit the graph."""
+        if self.chosen is None:
+            return self._terms(True)
+        every = self._terms(False)
+        return {name: every[name] for name in self.chosen if name in every}
+
+    def _terms(self, suitable: bool) -> dict[str, tuple[str, Term]]:
+        """All terms; if `suitable`, those that such a graph can afford and that tell something."""
         graph, found = self.graph, dict[str, tuple[str, Term]]()
         for end in ("source", "target"):
             for way in ("out", "in"):
@@ -59,27 +67,26 @@ class Structure:
             for normalised in kinds:
                 name = f"paths {pattern}" + ", normalised" * normalised
                 found[name] = (group, PathCount(Paths(graph, pattern, normalised)))
-        return {**found, **self._patterns(), **self._order()}
+        return {**found, **self._patterns(suitable), **self._order(suitable)}
 
-    def _patterns(self) -> dict[str, tuple[str, Term]]:
+    def _patterns(self, suitable: bool) -> dict[str, tuple[str, Term]]:
         graph, found = self.graph, dict[str, tuple[str, Term]]()
-        ranks = RANKS[:2] if graph.num_edges > LARGE else RANKS
-        ranks = [rank for rank in ranks if rank < graph.num_nodes] or [1]
+        ranks = RANKS[:2] if suitable and graph.num_edges > LARGE else RANKS
         whole = Svd(graph, ranks[-1])
         for rank in ranks:
             found[f"factors, rank {rank}"] = ("patterns", Factors(whole.cut(rank)))
         middle = ranks[len(ranks) // 2]
         found[f"factors, rank {middle}, reversed"] = ("patterns", Factors(whole.cut(middle), True))
         for of_sources, name in ((False, "targets"), (True, "sources")):
-            if Similar.affordable(graph, of_sources):
+            if not suitable or Similar.affordable(graph, of_sources):
                 found[f"regression of {name}"] = ("patterns", Similar(graph, of_sources))
                 found[f"nearest of {name}"] = ("shared neighbours", Similar(graph, of_sources, nearest=True))
         return found
 
-    def _order(self) -> dict[str, tuple[str, Term]]:
+    def _order(self, suitable: bool) -> dict[str, tuple[str, Term]]:
         graph = self.graph
         found: dict[str, tuple[str, Term]] = {"difference of levels": ("order", Levels(graph))}
-        if graph.num_edges <= LARGE and _on_cycles(graph) < MOSTLY_CYCLIC:
+        if not suitable or graph.num_edges <= LARGE and _on_cycles(graph) < MOSTLY_CYCLIC:
             found["distance"] = ("order", Distance(graph))
             found["distance, reversed"] = ("order", Distance(graph, True))
         return found
