@@ -37,6 +37,7 @@ NegativeKind = Literal[
     "uniform", "active_source", "active_target", "same_source", "same_target", "reversed", "degree"
 ]
 EdgeFormat = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
+Evidence = Literal["structure", "none"]
 TableFormat = Literal["tsv", "csv", "parquet", "json"]
 ExportFormat = Literal["npz", "tsv", "parquet", "word2vec", "tensorboard", "graphml"]
 PictureKind = Literal["auto", "diagram", "rolled", "polar", "disk", "landscape", "adjacency", "training"]

@@ -14,6 +14,7 @@ from timelike.cli.printing import note, print_json, print_table
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
 from timelike.cli.split_files import checked_negatives, part_of_split
+from timelike.evaluation.questions import ASKED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,13 +96,16 @@ class Evaluate:
         kind, file = self._negatives(fitted, listed)
         pairs = self._pairs(positives, known, kind, file)
         valid = None if fitted.trained_on is None else fitted.trained_on.valid
-        scores = evaluate(fitted.embedding, pairs, valid=valid, known=known)
-        baselines = {} if fitted.trained_on is None else self._baselines(fitted, pairs, known, names)
+        questions = self._questions(positives, known) if self.negatives is None else {}
+        scores = evaluate(fitted.answers, pairs, valid=valid, known=known, questions=questions)
+        baselines = (
+            {} if fitted.trained_on is None else self._baselines(fitted, pairs, known, names, questions)
+        )
         result = {
             **scores.to_dict(),
             "negatives_from": "file" if listed else kind,
             "threshold_from": scores.threshold_from,
-            "calibration": fitted.embedding.info.get("calibration"),
+            "calibration": fitted.calibration,
             "baselines": {name: others.to_dict() for name, others in baselines.items()},
         }
         if self.json:
@@ -136,7 +140,12 @@ class Evaluate:
         return kind, file
 
     def _baselines(
-        self, fitted: Fitted, pairs: LabelledPairs, known: DiGraph, names: tuple[str, ...]
+        self,
+        fitted: Fitted,
+        pairs: LabelledPairs,
+        known: DiGraph,
+        names: tuple[str, ...],
+        questions: dict[str, LabelledPairs],
     ) -> dict[str, Evaluation]:
         """The baselines, built from the edges that the model learned."""
         from timelike.estimator.baseline_scores import evaluate_baselines
@@ -152,7 +161,16 @@ class Evaluate:
             learned=trained_on.graph if refit else None,
             names=names,
             say=note,
+            questions=questions,
         )
+
+    def _questions(self, positives: np.ndarray, known: DiGraph) -> dict[str, LabelledPairs]:
+        """The pairs of the four questions, at most `most_pairs` each."""
+        from timelike.evaluation.questions import question_pairs
+
+        drawn = question_pairs(known, positives, self.seed)
+        most = self.most_pairs or None
+        return {kind: rows if most is None else rows.sample(most) for kind, rows in drawn.items()}
 
     def _edges(self, fitted: Fitted) -> tuple[np.ndarray, DiGraph]:
         """The test edges, each once, and the graph of all known edges, including these."""
@@ -211,6 +229,11 @@ def _print(result: dict[str, Any]) -> None:
     """Print the model and the baselines, one line each, and what the numbers refer to."""
     rows = {"model": result, **result["baselines"]}
     print_table([["", *COLUMNS], *([name, *(scores[c] for c in COLUMNS)] for name, scores in rows.items())])
+    if kinds := list(result["questions"]):
+        print("\nAP by question (4 non-edges per edge; 1 for the edge turned round)")
+        asked = ([name, *(scores["questions"].get(kind) for kind in kinds)] for name, scores in rows.items())
+        print_table([["", *(ASKED[kind] for kind in kinds)], *asked])
+        print()
     print(f"{result['positives']:,} edges, {result['negatives']:,} negatives ({result['negatives_from']})")
     threshold = "" if result["threshold"] is None else f"{result['threshold']:.4g}, "
     print(f"F1 threshold: {threshold}{result['threshold_from']}")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 import timelike as tl
-from timelike._util.choices import Geometry, Preset
-from timelike.cli.fit_summary import note_few_ends, result, show
+from timelike._util.choices import Evidence, Geometry, Preset
+from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.options import (
     MINUTES,
     File,
@@ -82,6 +82,9 @@ class Fit:
 
     baselines: str = "untrained"
     """Simple methods to score on the validation pairs: untrained, all, none, or names separated by commas."""
+
+    evidence: Evidence = "structure"
+    """structure joins the geometry with paths and degrees, the best answer; none: the geometry alone."""
 
     resume: Flag = False
     """Continue an interrupted run from the folder MODEL.checkpoint."""
@@ -174,6 +177,7 @@ class Fit:
             settings=None if source is None else tl.Settings.load(source),
             members=self.members,
             baselines=self.baselines,
+            evidence=self.evidence,
             valid_fraction=self._fraction,
             refit=None if self.refit is None else self.refit == "yes",
             **({} if self.manifold is None else {"dim": None}),
@@ -233,7 +237,7 @@ class Fit:
 
         plan = estimator.plan_
         graph = plan.graph if estimator.trained_on_ is None else estimator.graph_
-        summary = result(self.out, estimator.embedding_, graph, plan.valid)
+        summary = result(self.out, estimator.embedding_, graph, plan.valid) | joint_result(estimator)
         if self.json:
             print_json({**summary, "seconds": round(time.monotonic() - start, 1), "version": tl.__version__})
         else:

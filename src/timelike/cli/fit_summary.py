@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from timelike.cli.printing import note, typed
+from timelike.evaluation.questions import ASKED
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
     from timelike.estimator.fit_plan import FitPlan
     from timelike.evaluation.labelled_pairs import LabelledPairs
     from timelike.io.edge_shards import AnyGraph
+
+#: Lengths of the lists of which the precision is reported.
+TOP = (100, 1000)
 
 #: With more nodes than this, scoring all pairs takes long.
 MANY = 30_000
@@ -45,6 +49,24 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
     }
 
 
+def joint_result(estimator: Any) -> dict[str, Any]:
+    """What a joint model changes in the `result`: the validation AP is that of geometry and evidence."""
+    joint = estimator.joint_
+    if joint is None:
+        return {"evidence": estimator.embedding_.info.get("evidence", "geometry alone")}
+    record, info = joint.combiner.record, joint.embedding.info
+    return {
+        "evidence": "structure",
+        "valid_ap": record.get("valid_ap", info.get("valid_ap")),
+        "geometry_valid_ap": info.get("valid_ap"),
+        "questions": record["questions"],
+        "precision_at_k": {str(k): joint.precision_at(k) for k in TOP},
+        "calibration": joint.calibration_text,
+        "members": joint.members,
+        "member_valid_ap": [],
+    }
+
+
 def first_question(model: Path | str, nodes: int) -> str:
     """The `predict` command to try first on a model with this number of nodes."""
     pairs = "--all" if nodes <= MANY else "--source NODE"
@@ -64,6 +86,13 @@ def show(summary: dict[str, Any]) -> None:
         alone = f"; its members alone score {members}" if members else ""
         random = f"a random ranking scores {summary['guessing_ap']:.3f}"
         print(f"validation AP  {summary['valid_ap']:.3f} ({random}{alone})")
+    if summary.get("geometry_valid_ap") is not None:
+        print(f"               {summary['geometry_valid_ap']:.3f} by the geometry alone")
+    if "questions" in summary:
+        asked = ", ".join(f"{ASKED[kind]} {ap:.3f}" for kind, ap in summary["questions"].items())
+        print(f"questions      {asked}")
+        first, k = summary["precision_at_k"][str(TOP[0])], TOP[0]
+        print(f"top {k:<10} {100 * first:.0f} % are edges, if 15 % of all edges are missing from the file")
     if summary["baselines"]:
         scores = sorted(summary["baselines"].items(), key=lambda one: -one[1])
         print(f"baselines      {', '.join(f'{name} {ap:.3f}' for name, ap in scores)}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -13,8 +14,8 @@ import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
-from timelike.cli.options import File, Flag, chosen, optional
-from timelike.cli.printing import Take, note, writing
+from timelike.cli.options import File, Flag, Json, chosen, optional
+from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
 
@@ -27,6 +28,9 @@ Node = Annotated[str | None, optional("NODE")]
 #: Default of --top, and rows per piece of output.
 TOP, ROWS = 10, 1 << 16
 
+#: Significant digits of a list; pairs of a file keep them all.
+DIGITS = 3
+
 #: Scoring more pairs than this takes long: a note says so.
 MANY = 10**9
 
@@ -35,9 +39,10 @@ MANY = 10**9
 class Predict:
     """List the most likely missing edges of a node or of the whole graph, or score listed pairs.
 
-    Columns: source, target, probability; for an ensemble also spread, the standard deviation of the
-    probability over its members. Edges of training and validation are excluded, except from --pairs. --pairs
-    and --each write row by row, so the table may be larger than memory.
+    Columns: source, target, probability, and spread, the standard deviation of the probability over the
+    members of the model. A model that is geometry alone has one member, and then no spread, unless it was
+    fitted with more. Edges of training and validation are excluded, except from --pairs. --pairs and --each
+    write row by row, so the table may be larger than memory.
 
     Example: timelike predict model --source lexA --top 5
     """
@@ -74,6 +79,14 @@ class Predict:
     format: Annotated[TableFormat | None, chosen(TableFormat)] = None
     """Format of the table; default: the ending of --out, or tsv."""
 
+    ratio: Annotated[float | None, optional("R")] = None
+    """Probabilities for R non-edges per edge; default: 15 % of all edges are missing from the graph."""
+
+    why: Flag = False
+    """Add columns with what each kind of evidence adds to the log-odds of the edge."""
+
+    json: Json = False
+
     out: File = None
     """File to write; default: standard output."""
 
@@ -86,13 +99,14 @@ class Predict:
         form = self._checked()
         without = "" if self.pairs or self.similar else "predictions may include them"
         fitted = self.loading.load(self.model, without)
-        with writing(self.out, form) as take:
+        fitted = self._at_ratio(fitted)
+        with self._writing(fitted, form) as take:
             if self.similar is not None:
                 rows = fitted.embedding.most_similar(fitted.node(self.similar, "--similar"), self.top or TOP)
                 take(_table(rows, ("node", "distance"), _names(fitted).dtype))
                 return
             self._predict(fitted, take)
-            note(str(fitted.embedding.info.get("calibration", "the probabilities are not calibrated")))
+        note(fitted.calibration or "the probabilities are not calibrated")
 
     def _checked(self) -> str:
         """Check the options before any work; return the format of the table."""
@@ -122,6 +136,42 @@ class Predict:
                 raise ValueError(f"{option} is {count}; it must be ≥ 1")
         return self._format()
 
+    def _at_ratio(self, fitted: Fitted) -> Fitted:
+        """The model with probabilities for --ratio, and --why only where it can be answered."""
+        if self.why and fitted.joint is None:
+            raise ValueError("--why needs a model with evidence; fit it with --evidence structure")
+        if self.ratio is None:
+            return fitted
+        if not self.ratio > 0:
+            raise ValueError(f"--ratio is {self.ratio:g}; it must be > 0")
+        if fitted.joint is not None:
+            return fitted._replace(joint=fitted.joint.at_ratio(self.ratio))
+        calibration = fitted.embedding.calibration
+        if calibration is None:
+            raise ValueError("--ratio needs calibrated probabilities; this model has none")
+        calibration = calibration.at_ratio(self.ratio)
+        info = {**fitted.embedding.info, "calibration": str(calibration)}
+        embedding = dataclasses.replace(fitted.embedding, calibration=calibration, info=info)
+        return fitted._replace(embedding=embedding)
+
+    @contextmanager
+    def _writing(self, fitted: Fitted, form: str) -> Iterator[Take]:
+        """Write the table, or with --json one object with its rows and what they mean."""
+        if not self.json:
+            with writing(self.out, form) as take:
+                yield take
+            return
+        import polars as pl
+
+        pieces: list[pl.DataFrame] = []
+        yield pieces.append
+        numbers = pl.selectors.float().cast(pl.Float64).round_sig_figs(6)
+        rows = pl.concat(pieces).with_columns(numbers).to_dicts() if pieces else []
+        result: dict[str, Any] = {"nodes" if self.similar is not None else "edges": rows}
+        if self.all and fitted.joint is not None:
+            result["precision_at_k"] = fitted.joint.precision_at(max(len(rows), 1))
+        print_json({**result, "calibration": fitted.calibration})
+
     def _format(self) -> str:
         if self.out is not None:
             output_path("--out", self.out)
@@ -136,8 +186,9 @@ class Predict:
 
     def _predict(self, fitted: Fitted, take: Take) -> None:
         embedding, known, names = fitted.embedding, fitted.known, _names(fitted)
+        answers = fitted.answers
         top = TOP if self.top is None else self.top
-        columns = ["source", "target", "probability", *["spread"] * (embedding.members > 1)]
+        columns = ["source", "target", "probability", *["spread"] * (answers.members > 1)]
         if self.pairs is not None:
             self._score(self.pairs, fitted, take, names, columns)
         elif self.each is not None:
@@ -147,16 +198,35 @@ class Predict:
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
-            edges = embedding.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
-            take(_table(edges, columns, names.dtype))
+            edges = answers.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
+            take(self._explained(fitted, edges, columns, names))
+            if fitted.joint is not None and ends == [None, None] and edges:
+                found = 100 * fitted.joint.precision_at(len(edges))
+                note(f"in validation, about {found:.0f} % of the top {len(edges):,} were edges")
         else:
             incoming = self.source is None
             text, others = (self.target, "sources") if incoming else (self.source, "targets")
             node = fitted.node(str(text), "--target" if incoming else "--source")
-            if node in map(embedding.name, embedding.strangers(known, incoming)):
+            strangers = embedding.strangers(known, incoming) if fitted.joint is None else ()
+            if node in map(embedding.name, strangers):
                 note(f"{text} has no known {others}, and training did not learn any for such nodes")
-            rank = embedding.top_sources if incoming else embedding.top_targets
-            take(_table(rank(node, top, exclude=known), columns, names.dtype))
+            rank = answers.top_sources if incoming else answers.top_targets
+            take(self._explained(fitted, rank(node, top, exclude=known), columns, names))
+
+    def _explained(
+        self, fitted: Fitted, edges: Sequence[Any], columns: list[str], names: pl.Series
+    ) -> pl.DataFrame:
+        """The table of edges, with --why the contributions of each group of evidence."""
+        table = _table(edges, columns, names.dtype)
+        if not self.why or fitted.joint is None:
+            return table
+        import polars as pl
+
+        reasons = [fitted.joint.why(edge[0], edge[1])[1] for edge in edges]
+        rows = [{one.group: one.contribution for one in row} for row in reasons]
+        groups = dict.fromkeys(fitted.joint.combiner.groups)
+        added = (pl.Series(f"why: {group}", [round(row[group], 2) for row in rows]) for group in groups)
+        return table.with_columns(added)
 
     def _predict_each(self, count: int, fitted: Fitted, take: Callable[[list[Any]], None]) -> None:
         """Write the most likely edges of every source, in pieces."""
@@ -168,11 +238,12 @@ class Predict:
         embedding, known = fitted.embedding, fitted.known
         sources = _nodes_in(fitted, self.sources)
         if sources is None:
-            numbers = np.delete(np.arange(len(embedding.points)), embedding.strangers(known))
+            strangers = embedding.strangers(known) if fitted.joint is None else np.zeros(0, int)
+            numbers = np.delete(np.arange(len(embedding.points)), strangers)
             sources = [embedding.name(int(number)) for number in numbers]
         rows: list[Any] = []
         for source in tqdm(sources, "sources", unit="node", **SHOWN):
-            rows += embedding.top_targets(source, count, exclude=known)
+            rows += fitted.answers.top_targets(source, count, exclude=known)
             if len(rows) >= ROWS:
                 take(rows)
                 rows = []
@@ -185,7 +256,7 @@ class Predict:
 
         from timelike.evaluation.pair_evaluation import score_pairs
 
-        embedding, best = fitted.embedding, None
+        embedding, best = fitted.answers, None
 
         def score(pairs: np.ndarray) -> None:
             nonlocal best
@@ -215,7 +286,7 @@ def _table(rows: Sequence[Any], columns: Sequence[str], kind: Any) -> pl.DataFra
     for i, column in enumerate(columns):
         values = [row[i] for row in rows]
         if column not in ("source", "target", "node"):
-            table[column] = pl.Series(values, dtype=pl.Float64).cast(pl.Float32)
+            table[column] = pl.Series(values, dtype=pl.Float64).round_sig_figs(DIGITS).cast(pl.Float32)
         elif kind == pl.String:
             table[column] = pl.Series([x if isinstance(x, str) else repr(x) for x in values], dtype=kind)
         else:

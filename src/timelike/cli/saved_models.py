@@ -21,6 +21,7 @@ from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     from timelike.embedding.trained_on import TrainedOn
+    from timelike.evidence.joint import Joint
 
 ModelFolder = Annotated[
     Path, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL", help="Model folder that `timelike fit` wrote.")
@@ -33,6 +34,19 @@ class Fitted(NamedTuple):
 
     embedding: tl.Embedding
     trained_on: TrainedOn | None
+    joint: Joint | None = None
+
+    @property
+    def answers(self) -> tl.Embedding | Joint:
+        """What predicts: the joint model, or the embedding if the geometry is alone."""
+        return self.embedding if self.joint is None else self.joint
+
+    @property
+    def calibration(self) -> str | None:
+        """For which ratio of non-edges to edges the probabilities hold; None if they are not calibrated."""
+        if self.joint is not None:
+            return self.joint.calibration_text
+        return self.embedding.info.get("calibration")
 
     @property
     def known(self) -> tl.DiGraph | None:
@@ -82,7 +96,12 @@ class LoadingOptions:
         trained_on = model_folder.load_trained_on(path, embedding)
         if trained_on is None and without_edges:
             note(f"{path} holds no training edges: {without_edges}")
-        return Fitted(embedding, trained_on)
+        joint, file = None, model_folder.evidence_file(path)
+        if trained_on is not None and file is not None:
+            from timelike.evidence import joint_file
+
+            joint = joint_file.load(file, embedding, trained_on.known)
+        return Fitted(embedding, trained_on, joint)
 
 
 Loading = tyro.conf.OmitArgPrefixes[LoadingOptions]

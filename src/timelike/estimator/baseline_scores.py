@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -140,6 +140,7 @@ def evaluate_baselines(
     learned: DiGraph | None = None,
     names: str | Collection[str] = UNTRAINED,
     say: Say = _quiet,
+    questions: Mapping[str, LabelledPairs] | None = None,
 ) -> dict[str, Evaluation]:
     """Build baselines from the training graph and evaluate each like a model, with the same arguments.
 
@@ -159,7 +160,9 @@ def evaluate_baselines(
         if before is None:
             continue
         after = before if learned is None else _with_all_edges(name, before, learned, watched, say)
-        found[name] = evaluate(after, pairs, valid=watched, known=known, validated=before)
+        found[name] = evaluate(
+            after, pairs, valid=watched, known=known, validated=before, questions=questions
+        )
         followed[name] = getattr(after, "neighbours", None)
     said = ", ".join(f"{name} {size}" for name, size in followed.items() if size is not None)
     if said:

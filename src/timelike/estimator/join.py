@@ -1,4 +1,4 @@
-"""Join geometry and evidence, as a plan says: cross-fitted on a small graph, on held-out edges of a large one."""
+"""Join geometry and evidence: cross-fitted on a small graph, on the held-out edges of a large one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def why_not_joined(plan: FitPlan) -> str:
     return ""
 
 
-def joined(plan: FitPlan, validated: Embedding, final: Embedding, known: DiGraph, progress: bool | None) -> Joint:
+def joined(
+    plan: FitPlan, validated: Embedding, final: Embedding, known: DiGraph, progress: bool | None
+) -> Joint:
     """The joint model of `final` and the structure of all `known` edges.
 
     `validated` is the embedding that has not learned the validation edges.

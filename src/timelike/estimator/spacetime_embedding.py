@@ -186,7 +186,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             same_nodes(embedding, pairs.train)
             pairs = pairs.test
         if isinstance(pairs, LabelledPairs):
-            scores, labels = score_pairs(self.answers_, pairs.sources, pairs.targets), np.asarray(pairs.labels)
+            scores, labels = (
+                score_pairs(self.answers_, pairs.sources, pairs.targets),
+                np.asarray(pairs.labels),
+            )
         else:
             scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
         return metrics.average_precision(scores, labels)

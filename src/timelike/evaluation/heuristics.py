@@ -138,6 +138,7 @@ class Svd:
 
     @cached_property
     def vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        """U Σ and V: the vectors of each node as a source and as a target."""
         from sklearn.utils.extmath import randomized_svd
 
         matrix = Paths(self.graph, ">", self.normalised).matrix

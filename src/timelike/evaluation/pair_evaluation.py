@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,8 +51,10 @@ class Evaluation:
     direction_accuracy: float | None
     positives: int
     negatives: int
+    #: The average precision of other questions about the same edges, by kind of negatives.
+    questions: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, float | int | None]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain values, with the names that the command line prints."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del fields["threshold_from"]
@@ -67,6 +70,7 @@ def evaluate(
     valid: LabelledPairs | None = None,
     known: DiGraph | None = None,
     validated: Any = None,
+    questions: Mapping[str, LabelledPairs] | None = None,
 ) -> Evaluation:
     """Score an embedding, estimator, baseline or any `Scorer` on the test pairs of a split or on given pairs.
 
@@ -74,7 +78,8 @@ def evaluate(
     that has since been trained on them cannot choose it. A refitted embedding remembers its threshold; for
     any other scorer, pass the earlier one as `validated`. Without validation pairs the threshold is
     probability ½; a baseline without probabilities then gets none. Direction accuracy counts the edges whose
-    reverse is not in `known`, by default the split's whole graph.
+    reverse is not in `known`, by default the split's whole graph. `questions` are more pairs to rank, as
+    `question_pairs` draws them.
     """
     scorer = getattr(scorer, "answers_", scorer)
     if not isinstance(pairs, LabelledPairs):
@@ -105,7 +110,13 @@ def evaluate(
         direction_accuracy=_direction_accuracy(scorer, pairs, positives, known),
         positives=len(positives),
         negatives=len(negatives),
+        questions={kind: _ranked(scorer, asked) for kind, asked in (questions or {}).items()},
     )
+
+
+def _ranked(scorer: Any, pairs: LabelledPairs) -> float:
+    """The average precision on some pairs."""
+    return metrics.average_precision(score_pairs(scorer, *pairs[:2]), np.asarray(pairs.labels))
 
 
 def score_pairs(scorer: Any, sources: Any, targets: Any) -> np.ndarray:

@@ -14,6 +14,7 @@ from timelike.evaluation.metrics import average_precision
 from timelike.evidence.density import Curve, Scale
 from timelike.evidence.tree_tables import TreeTables
 
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Combiner:
     """log P/(1 − P) = scale(z) − log(ratio), with z the mean score of the `trees`.
@@ -42,7 +43,7 @@ class Combiner:
 
     def log_odds(self, features: np.ndarray) -> np.ndarray:
         """The calibrated log-odds of the mean of the members."""
-        mean = sum(tree.score(features) for tree in self.trees) / len(self.trees)
+        mean = np.mean([tree.score(features) for tree in self.trees], axis=0)
         return self.scale(mean) - math.log(self.ratio)
 
     def contributions(self, features: np.ndarray) -> tuple[float, np.ndarray]:
@@ -51,9 +52,9 @@ class Combiner:
         for tree in self.trees:
             mean, part = tree.contributions(features)
             base, parts = base + mean / len(self.trees), parts + part / len(self.trees)
-        start, total = self.scale(np.array(base)), parts.sum(axis=1)
+        start, total = self.scale(np.full(1, base)), parts.sum(axis=1)
         stretch = (self.scale(base + total) - start) / np.where(total == 0, 1, total)
-        return float(start) - math.log(self.ratio), stretch[:, None] * parts
+        return float(start[0]) - math.log(self.ratio), stretch[:, None] * parts
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -13,6 +14,9 @@ MISSING = 0.15
 
 #: Shares of the edges that score below the knots of a `Scale`.
 KNOTS = (0.05, 0.2, 0.4, 0.6, 0.8, 0.9)
+
+#: The fewest held-out edges from which a precision is read.
+SURE = 10
 
 #: How strongly the slopes of a `Scale` are drawn to 1, in units of log-likelihood.
 PULL = 0.3
@@ -77,7 +81,7 @@ class Scale:
 def _segments(z: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """How far z reaches into each segment between the knots: negative in the first one, below the knots."""
     first = np.minimum(z - knots[0], 0)
-    inner = [np.clip(z - a, 0, b - a) for a, b in zip(knots[:-1], knots[1:], strict=True)]
+    inner = [np.clip(z - a, 0, b - a) for a, b in itertools.pairwise(knots)]
     return np.stack([first, *inner, np.maximum(z - knots[-1], 0)], axis=-1)
 
 
@@ -106,12 +110,13 @@ class Curve:
     def precision_at(self, count: int, hidden: float, ratio: float) -> float:
         """The share of edges among the top `count`, if `hidden` edges lie among `ratio` times the non-edges.
 
-        A few non-edges above the best edge are possible: half a non-edge is added to those seen.
+        The first `SURE` edges count together: fewer say nothing about a share.
         """
-        listed = hidden * (self.edges + ratio * self.non_edges)
-        edges = np.interp(min(count, listed[-1]), listed, hidden * self.edges, left=np.nan)
-        first = hidden * self.edges[0] / listed[0]
-        return float(first if np.isnan(edges) else edges / min(count, listed[-1]))
+        sure = min(int(np.searchsorted(self.edges, SURE * self.edges[0])), len(self.edges) - 1)
+        edges, non_edges = hidden * self.edges[sure:], hidden * ratio * self.non_edges[sure:]
+        listed = edges + non_edges
+        place = float(np.clip(count, listed[0], listed[-1]))
+        return float(np.interp(place, listed, edges) / place)
 
     def best_f1(self, ratio: float) -> float:
         """The log-likelihood ratio from which on pairs count as edges, for the best F1 at this ratio."""

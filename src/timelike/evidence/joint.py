@@ -104,10 +104,13 @@ class Joint(PairAnswers):
         """The numbers that the combiner sees, one row per pair; the log-odds of the embedding come first."""
         return np.hstack([one.features(sources, targets) for one in self.columns])
 
-    def block(self, sources: np.ndarray) -> np.ndarray:
-        """The log-odds of all pairs from these sources, (sources, nodes); meaningless for known edges."""
+    def glance(self, sources: np.ndarray) -> np.ndarray:
+        """The scores of all pairs from these sources by the first member, (sources, nodes).
+
+        They serve for a shortlist, and are meaningless for known edges.
+        """
         table = np.concatenate([one.block(sources) for one in self.columns], axis=2)
-        return self.combiner.log_odds(table.reshape(-1, table.shape[2])).reshape(table.shape[:2])
+        return self.combiner.trees[0].score(table.reshape(-1, table.shape[2])).reshape(table.shape[:2])
 
     @cached_property
     def columns(self) -> tuple[Prepared, ...]:

@@ -33,7 +33,12 @@ def save(joint: Joint, file: Path) -> None:
     for number, tree in enumerate(combiner.trees):
         tensors |= {f"trees.{number}.{name}": table for name, table in tree.arrays.items()}
     about: dict[str, Any] = {name: getattr(combiner, name) for name in FIELDS}
-    about |= {"intercept": combiner.scale.intercept, "schema": SCHEMA, "evidence": ["structure"], "record": dict(combiner.record)}
+    about |= {
+        "intercept": combiner.scale.intercept,
+        "schema": SCHEMA,
+        "evidence": ["structure"],
+        "record": dict(combiner.record),
+    }
     save_tensors(file, tensors, about)
 
 
@@ -68,11 +73,12 @@ def _count(tensors: dict[str, np.ndarray]) -> int:
 
 
 def _trees(tensors: dict[str, np.ndarray], number: int, columns: int) -> TreeTables:
-    parts = {name: tensors[f"trees.{number}.{name}"] for name in ("features", "thresholds", "values", "shares")}
+    widths = {"features": SPLITS, "thresholds": SPLITS, "values": 2**SPLITS, "shares": 2**SPLITS}
+    parts = {name: tensors[f"trees.{number}.{name}"] for name in widths}
     trees = len(parts["values"])
-    for name, width in (("features", SPLITS), ("thresholds", SPLITS), ("values", 8), ("shares", 8)):
+    for name, width in widths.items():
         if parts[name].shape != (trees, width):
             raise ValueError(f"trees.{number}.{name} has shape {parts[name].shape}; fit the model again")
     if not ((parts["features"] >= 0) & (parts["features"] < columns)).all():
         raise ValueError(f"trees.{number}.features names columns that do not exist; fit the model again")
-    return TreeTables(**parts)
+    return TreeTables(*(parts[name] for name in widths))

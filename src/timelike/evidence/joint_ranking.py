@@ -1,9 +1,4 @@
-"""The likeliest edges by the joint model: all pairs of a small graph, candidates in a large one.
-
-Candidates are the pairs that some evidence speaks for: the targets that a source reaches along the commonest
-patterns of paths, those that the geometry ranks first, and the nodes with the most edges. The joint model
-ranks them again.
-"""
+"""The likeliest edges by the joint model."""
 
 from __future__ import annotations
 
@@ -24,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Pairs of a block.
 BLOCK = 1 << 18
+
+#: Pairs of the shortlist: this many times those that are wanted, and some more.
+LONGER, SPARE = 20, 10_000
 
 
 def of_node(
@@ -53,34 +51,53 @@ def of_all(
     if exclude is not None:
         instance("exclude", exclude, DiGraph, "the graph of known edges")
         without.append(aligned(exclude, count, joint.names, "exclude"))
-    return named(joint, *best_pairs(joint, k, *ends, without))
+    return named(joint, *best_pairs(joint, k, ends[0], ends[1], without))
 
 
 def best_pairs(
     joint: Joint, k: int, sources: np.ndarray, targets: np.ndarray, without: list[DiGraph]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The k likeliest pairs and their log-odds, best first; of equal ones, the first by number."""
-    found = [np.zeros((0, 3))]
-    few = len(targets) * 8 < len(joint.points)
-    size = max(1, BLOCK // (len(targets) if few else len(joint.points)))
+    """The k likeliest pairs and their log-odds, best first; of equal ones, the first by number.
+
+    With many pairs, the first member of the model makes a shortlist, and all members rank it.
+    """
+    if len(sources) * len(targets) <= BLOCK // 8 or 8 * len(targets) < len(joint.points):
+        s, t = np.repeat(sources, len(targets)), np.tile(targets, len(sources))
+        kept = _unknown(s, t, without)
+        s, t = s[kept], t[kept]
+    else:
+        s, t = _shortlist(joint, LONGER * k + SPARE, sources, targets, without)
+    odds = joint.log_odds_by_number(s, t)
+    order = np.lexsort((t, s, -odds))[:k]
+    return s[order], t[order], odds[order]
+
+
+def _shortlist(
+    joint: Joint, count: int, sources: np.ndarray, targets: np.ndarray, without: list[DiGraph]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The `count` best pairs by the first member."""
+    found = np.zeros((0, 3))
+    size = max(1, BLOCK // len(joint.points))
     for start in tqdm(range(0, len(sources), size), "pairs", unit="block", **SHOWN):
-        s = np.repeat(sources[start : start + size], len(targets))
-        t = np.tile(targets, len(sources[start : start + size]))
-        kept = s != t
-        for graph in without:
-            kept &= ~graph.has_edges(s, t)
-        if few:
-            s, t = s[kept], t[kept]
-            odds = joint.log_odds_by_number(s, t)
-        else:
-            rows = joint.block(sources[start : start + size])
-            odds = rows[:, targets].reshape(-1)[kept]
-            s, t = s[kept], t[kept]
-        found = [np.concatenate([*found, np.stack([s, t, odds], axis=1)])]
-        order = np.lexsort((found[0][:, 1], found[0][:, 0], -found[0][:, 2]))[:k]
-        found = [found[0][order]]
-    s, t, odds = found[0].T
-    return s.astype(np.int64), t.astype(np.int64), odds
+        here = sources[start : start + size]
+        s, t = np.repeat(here, len(targets)), np.tile(targets, len(here))
+        scores = joint.glance(here)[:, targets].reshape(-1)
+        kept = _unknown(s, t, without)
+        if len(found) == count:
+            kept &= scores > found[:, 2].min()
+        found = np.concatenate([found, np.stack([s[kept], t[kept], scores[kept]], axis=1)])
+        if len(found) > count:
+            found = found[np.argpartition(-found[:, 2], count - 1)[:count]]
+    s, t, _ = found.T
+    return s.astype(np.int64), t.astype(np.int64)
+
+
+def _unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
+    """Whether each pair is neither a self-pair nor an edge of one of the graphs."""
+    kept = s != t
+    for graph in without:
+        kept &= ~graph.has_edges(s, t)
+    return kept
 
 
 def named(joint: Joint, s: np.ndarray, t: np.ndarray, odds: np.ndarray) -> list[UncertainPrediction]:

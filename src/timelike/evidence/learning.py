@@ -14,7 +14,7 @@ from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS, draw_questions
 from timelike.evidence.combiner import Combiner, Rows, learn
 from timelike.evidence.density import missing_ratio
-from timelike.evidence.geometry_term import GEOMETRY, Geometry
+from timelike.evidence.geometry_term import Geometry
 from timelike.graphs.digraph import DiGraph
 
 #: Folds of a small graph; members of the combiner.

@@ -29,10 +29,10 @@ MOSTLY_CYCLIC = 0.5
 class Structure:
     """What the edges of a graph say about a pair of nodes, as named numbers.
 
-    `chosen` are the names of the numbers; None: those that suit the graph. They count known edges around the pair, never the edge between the two. `groups` tells what each column
-    is about: popularity (degrees), shared neighbours (paths that change direction), chains (paths that do
-    not), reciprocity, patterns (decomposition and regression of the adjacency matrix), or order (levels and
-    distances).
+    `chosen` are the names of the numbers; None: those that suit the graph. They count known edges around the
+    pair, never the edge between the two. `groups` tells what each number is about: popularity (degrees),
+    shared neighbours (paths that change direction), chains (paths that do not), reciprocity, patterns
+    (decomposition and regression of the adjacency matrix), or order (levels and distances).
     """
 
     graph: DiGraph
@@ -86,7 +86,7 @@ class Structure:
     def _order(self, suitable: bool) -> dict[str, tuple[str, Term]]:
         graph = self.graph
         found: dict[str, tuple[str, Term]] = {"difference of levels": ("order", Levels(graph))}
-        if not suitable or graph.num_edges <= LARGE and _on_cycles(graph) < MOSTLY_CYCLIC:
+        if not suitable or (graph.num_edges <= LARGE and _on_cycles(graph) < MOSTLY_CYCLIC):
             found["distance"] = ("order", Distance(graph))
             found["distance, reversed"] = ("order", Distance(graph, True))
         return found

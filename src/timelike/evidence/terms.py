@@ -19,7 +19,7 @@ from timelike.graphs.digraph import DiGraph
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-#: Ridge penalty λ of `Similar`, and the most nodes that it compares: the matrix of their similarities is dense.
+#: Ridge penalty λ of `Similar`, and the most nodes that it compares: their similarities are a dense matrix.
 RIDGE, MOST_COMPARED = 2.0, 2_500
 
 #: Longest path that `Distance` follows.

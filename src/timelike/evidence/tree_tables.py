@@ -36,7 +36,7 @@ ROWS = 1 << 15
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TreeTables:
-    """x ↦ bias + Σ over trees of `values[tree, b₀ + 2b₁ + 4b₂]`, bᵢ = [x[features[tree, i]] > thresholds[tree, i]].
+    """x ↦ Σ over trees k of values[k, b₀ + 2b₁ + 4b₂], where bᵢ = 1 if x[features[k, i]] > thresholds[k, i].
 
     Every tree has at most `SPLITS` splits; those that it lacks have the threshold ∞.
     """
@@ -45,14 +45,10 @@ class TreeTables:
     thresholds: np.ndarray  # (trees, SPLITS), float32
     values: np.ndarray  # (trees, 2 ** SPLITS), float64
     shares: np.ndarray  # (trees, 2 ** SPLITS), the share of the training rows in each cell
-    bias: float = 0.0
 
     @classmethod
     def learn(cls, x: np.ndarray, labels: np.ndarray, weights: np.ndarray, seed: int) -> TreeTables:
-        """Boost trees for the log-odds of the labels, with LightGBM.
-
-        It starts at the log-odds of the weighted share of positives.
-        """
+        """Boost trees for the log-odds of the labels, with LightGBM."""
         import lightgbm
 
         data = lightgbm.Dataset(x, labels, weight=weights)
@@ -64,7 +60,7 @@ class TreeTables:
 
     def score(self, x: np.ndarray) -> np.ndarray:
         """The sum of the trees for each row of x, (rows, features)."""
-        out = np.full(len(x), self.bias)
+        out = np.zeros(len(x))
         for start in range(0, len(x), ROWS):
             columns = np.ascontiguousarray(x[start : start + ROWS].T)
             part = out[start : start + ROWS]
@@ -79,7 +75,7 @@ class TreeTables:
         rows as the background: mean + their sum is the score.
         """
         columns, out = np.ascontiguousarray(x.T), np.zeros(x.shape)
-        mean = self.bias
+        mean = 0.0
         for tree in range(len(self.values)):
             cells = self._cells(columns, tree)
             table, average = _shapley(self.values[tree], self.shares[tree])
@@ -91,7 +87,10 @@ class TreeTables:
     def _cells(self, columns: np.ndarray, tree: int) -> np.ndarray:
         """The cell of each row, a number of `SPLITS` bits."""
         bits = [columns[f] > at for f, at in zip(self.features[tree], self.thresholds[tree], strict=True)]
-        return sum((bit.astype(np.uint8) << i for i, bit in enumerate(bits)), np.uint8(0))
+        cells = np.zeros(columns.shape[1], np.uint8)
+        for i, bit in enumerate(bits):
+            cells |= bit.view(np.uint8) << i
+        return cells
 
     def _shares(self, x: np.ndarray) -> np.ndarray:
         columns = np.ascontiguousarray(x.T)
