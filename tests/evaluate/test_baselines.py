@@ -92,6 +92,24 @@ def test_l3_times_degree_and_reciprocity():
     assert np.array_equal(reciprocity(GRAPH).score(*ALL), dense().T.reshape(-1))
 
 
+def test_normalised_l3_is_counted_once_for_both_baselines_that_use_it(monkeypatch):
+    counted, count = [], Paths.score
+
+    def counting(self, sources, targets):
+        counted.append((self.pattern, self.normalised, len(sources)))
+        return count(self, sources, targets)
+
+    monkeypatch.setattr(Paths, "score", counting)
+    split = split_edges(GRAPH, 0.1, 0.1)
+    found = evaluate_baselines(split.train, split, names="L3 normalised, L3 x out-degree")
+    assert len(found) == 2
+    assert {one[:2] for one in counted} == {("><>", True)}
+    assert len(counted) <= 3  # the pairs of validation and of the test, and the test edges turned round
+    scaled = evaluate(TimesOutDegree(split.train, l3(split.train)), split)
+    assert found["L3 × out-degree"] == scaled
+    assert baseline_scores._l3.cache_info().currsize == 0
+
+
 @pytest.mark.parametrize("back", [False, True])
 def test_reachability_is_the_inverse_length_of_a_shortest_path(back):
     """Against networkx, with few descendants and with few ancestors."""

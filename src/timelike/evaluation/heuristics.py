@@ -63,6 +63,32 @@ class TimesOutDegree:
         return leaving[ends(self.graph, sources, targets)[0]] * self.scorer.score(sources, targets)
 
 
+class Remembered:
+    """A scorer that keeps its scores of the last few lists of pairs, for others that use the same scores."""
+
+    #: Lists of pairs to keep: those of validation, of the test, and the test edges turned round.
+    KEPT = 4
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = scorer
+        self._known: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    @property
+    def neighbours(self) -> int | None:
+        """The most neighbours of a node that the scorer follows; None: all."""
+        return getattr(self.scorer, "neighbours", None)
+
+    def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The score of each pair, read-only."""
+        for s, t, scores in self._known:
+            if np.array_equal(s, sources) and np.array_equal(t, targets):
+                return scores
+        scores = self.scorer.score(sources, targets)
+        scores.flags.writeable = False
+        self._known = [*self._known, (np.array(sources), np.array(targets), scores)][-self.KEPT :]
+        return scores
+
+
 def reciprocity(graph: DiGraph) -> Paths:
     """1 if the reverse t → s is an edge, else 0."""
     return Paths(graph, "<")
