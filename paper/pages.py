@@ -40,7 +40,17 @@ PAGES = [
 ]
 #: Studies with a table of their own on a page.
 STUDIES = (
-    *("batch", "cost", "cycle", "paper_batch", "question", "runtimes", "seed_graph", "transitivity"),
+    *(
+        "batch",
+        "cost",
+        "cycle",
+        "one_model",
+        "paper_batch",
+        "question",
+        "runtimes",
+        "seed_graph",
+        "transitivity",
+    ),
     *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
