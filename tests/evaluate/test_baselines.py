@@ -124,6 +124,20 @@ def test_reachability_is_the_inverse_length_of_a_shortest_path(back):
     assert Reachability(graph).score(s, t).tolist() == expected
 
 
+def test_walks_are_bounds_on_the_nodes_reached():
+    graph = DiGraph.from_arrays(
+        [0, 0, 1, 2, 4, 5, 6], [1, 2, 3, 3, 5, 4, 4]
+    )  # a diamond, and a cycle behind 6
+    nodes = np.arange(7)
+    visits, forward = Reachability(graph).visits(nodes[:4], nodes[:4])
+    assert forward
+    assert visits[:4].tolist() == [5, 2, 2, 1]  # node 3 is reached by two walks from 0
+    assert visits[4:].tolist() == [7, 7, 7]
+    deep = chain(20_000)
+    assert Reachability(deep).visits(np.array([5]), np.array([7]))[0][7] == 8  # 7 and its ancestors
+    assert Reachability(deep).score([0, 7], [5, 3]).tolist() == [1 / 5, 0]
+
+
 @pytest.mark.parametrize("normalised", [False, True])
 def test_svd(normalised):
     matrix = dense(normalised=normalised)

@@ -77,6 +77,10 @@ def draw_negatives(
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     if not len(known):
         return np.zeros((0, 2), np.int32)
+    if graph.num_edges == graph.num_nodes * (graph.num_nodes - 1):
+        raise ValueError(
+            f"{kind}: {graph} is complete, so it has no non-edges to draw; hide some edges first"
+        )
     return NEGATIVE_KINDS[kind](Request(kind, graph, known, ratio, np.random.default_rng(seed), listed))
 
 
