@@ -77,10 +77,6 @@ def draw_negatives(
     listed = None if listed is None else checked_pairs(listed, graph.num_nodes, "listed")
     if not len(known):
         return np.zeros((0, 2), np.int32)
-    if graph.num_edges == graph.num_nodes * (graph.num_nodes - 1):
-        raise ValueError(
-            f"{kind}: {graph} is complete, so it has no non-edges to draw; hide some edges first"
-        )
     return NEGATIVE_KINDS[kind](Request(kind, graph, known, ratio, np.random.default_rng(seed), listed))
 
 
@@ -233,7 +229,9 @@ def _draw_again(ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) 
             return np.concatenate(found)[:wanted]
         batch = max(batch, min(2 * batch, MAX_BATCH))
     few = "too few" if rounds else "no"
-    raise ValueError(f"{ask.kind}: {graph} has {few} non-edges to draw; use another kind of negatives")
+    complete = graph.num_edges == graph.num_nodes * (graph.num_nodes - 1)
+    cure = "it is complete, so hide some edges first" if complete else "use another kind of negatives"
+    raise ValueError(f"{ask.kind}: {graph} has {few} non-edges to draw; {cure}")
 
 
 def _reverse(ask: Request) -> Request:
