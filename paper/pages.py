@@ -213,8 +213,10 @@ def store(new: Path) -> None:
 
 def _task(result: Result) -> tuple[str, ...]:
     """What tells a task from the others of its group."""
-    names = ("row", "title", "kind", "geometry", "dataset", "dim", "percent", "protocol", "negatives")
-    names += ("training_negatives", "first", "graphs", "split", "seed")
+    names = (
+        *("row", "title", "kind", "geometry", "dataset", "dim", "percent", "protocol", "negatives"),
+        *("training_negatives", "first", "graphs", "split", "seed"),
+    )
     return tuple(str(result.about.get(name)) for name in names)
 
 

@@ -34,10 +34,11 @@ def bold_values(grids: Sequence[Searched]) -> Iterator[str]:
                 f"{100 * hits / len(varied):.0f} % of all settings under {name} (a random one: "
                 f"{100 * chance / len(varied):.0f} %)"
             )
-    yield (
-        f"*Bold values* are the best of {best} of {len(grids)} grids. The best combination of a grid has the "
-        f"bold value in {' and in '.join(words)}."
-    )
+    if words:
+        yield (
+            f"*Bold values* are the best of {best} of {len(grids)} grids. The best combination of a grid has "
+            f"the bold value in {' and in '.join(words)}."
+        )
 
 
 def rates(grids: Sequence[Searched]) -> Iterator[str]:
