@@ -32,8 +32,10 @@ TEXT = (
     "F1 in percent. The mean validation F1 of two seeds after {epochs} epochs chooses from {count} settings; "
     "then {seeds} other seeds train for {long} epochs, and the test is scored once, at the threshold of "
     "validation: median ± standard deviation. `rank` is the place of the paper's bold values by validation. "
-    "The paper does not say which random pairs it takes, so each grid was run with two kinds."
+    "The paper does not say which random pairs its negatives are; here: {kinds}."
 )
+#: What the kinds are called in the text.
+KINDS = {"uniform": "any two nodes", "both ends": "an edge with another source or another target"}
 
 
 def tasks(data_dir: str | None) -> Iterator[Task]:
@@ -84,10 +86,15 @@ def report(results: list[Result]) -> str:
         count=len(results[0].found["searched"]),
         seeds=about["seeds"],
         long=about["epochs"],
+        kinds=" and, apart, ".join(text for kind, text in KINDS.items() if kind in _kinds(results)),
     )
     cases = sorted({_case(r) for r in results})
     body = [line for kind in NEGATIVES for line in _lines(kind, results, cases)]
     return "\n\n".join([text, markdown(["", *columns(cases)], body), verdict(results)])
+
+
+def _kinds(results: Sequence[Result]) -> set[str]:
+    return {r.about["negatives"] for r in results}
 
 
 def _case(result: Result) -> tuple[int, int]:

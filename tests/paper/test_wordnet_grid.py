@@ -34,6 +34,8 @@ def made_up(kind: str, percent: int, best: int, test: float) -> Result:
 def test_report_compares_the_bold_values_with_the_best():
     bold = product(ROW.grid).index(ROW.settings)
     text = wordnet_grid.report([made_up("uniform", 0, bold, 30.0), made_up("both ends", 0, 0, 20.0)])
+    assert "here: any two nodes and, apart, an edge with another source or another target." in text
+    assert "here: any two nodes." in wordnet_grid.report([made_up("uniform", 0, bold, 30.0)])
     assert "| uniform: test [published] | 30.0 ± 0.5 [21.2] |" in text
     assert "| uniform: rank of the bold values | 1 of 81 |" in text
     assert "| both ends: rank of the bold values | 2 of 81 |" in text
