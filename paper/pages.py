@@ -40,8 +40,18 @@ PAGES = [
 ]
 #: Studies with a table of their own on a page.
 STUDIES = (
-    *("batch", "cost", "cycle", "question", "runtimes", "seed_graph", "transitivity"),
-    *("wordnet_poincare", "wordnet_time", "wordnet_untrained"),
+    *(
+        "batch",
+        "cost",
+        "cycle",
+        "one_model",
+        "paper_batch",
+        "question",
+        "runtimes",
+        "seed_graph",
+        "transitivity",
+    ),
+    *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The simple methods that the README shows.
@@ -203,7 +213,10 @@ def store(new: Path) -> None:
 
 def _task(result: Result) -> tuple[str, ...]:
     """What tells a task from the others of its group."""
-    names = ("row", "title", "dataset", "dim", "protocol", "negatives", "graphs", "seed")
+    names = (
+        *("row", "title", "kind", "geometry", "dataset", "dim", "percent", "protocol", "negatives"),
+        *("training_negatives", "first", "graphs", "split", "seed"),
+    )
     return tuple(str(result.about.get(name)) for name in names)
 
 

@@ -48,8 +48,11 @@ def fitted_answers(arm: str, hidden: Hidden) -> dict[str, Any]:
     def score(sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         return np.asarray(estimator.decision_function(np.stack([sources, targets], axis=1)), np.float64)
 
+    def alone(sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        return np.asarray(estimator.embedding_.log_odds_by_number(sources, targets), np.float64)
+
     found = {"answers": answer(score, hidden), "geometry": str(getattr(estimator, "geometry_", ""))}
-    found |= {"seconds": seconds, "all_seconds": 0.0}
+    found |= {"seconds": seconds, "all_seconds": 0.0, "alone": answer(alone, hidden)}
     found |= _calibration(score, stated_ratio(estimator), hidden)
     found |= _top(estimator, stated_ratio(estimator), hidden)
     found["all_seconds"] = time.perf_counter() - began
@@ -58,6 +61,8 @@ def fitted_answers(arm: str, hidden: Hidden) -> dict[str, Any]:
 
 def stated_ratio(estimator: Any) -> float:
     """The non-edges per edge for which a fit states its probabilities; 4 if it does not say."""
+    if getattr(estimator, "joint_", None) is not None:
+        return float(estimator.joint_.ratio)
     for holder in (estimator, *(getattr(estimator, name, None) for name in ("joint_", "embedding_"))):
         ratio = getattr(getattr(holder, "calibration", None), "ratio", None)
         if ratio is not None:

@@ -15,6 +15,12 @@ from timelike._util.atomic_files import replacing
 #: The arm with all simple methods.
 SIMPLE = "simple"
 
+#: The arm of the geometry alone; a default fit brings its answers along.
+ALONE = "evidence=none"
+
+#: What describes a default fit, not its geometry alone.
+ABOUT_DEFAULT = ("alone", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "top")
+
 
 class Task(NamedTuple):
     """What one worker computes: an arm on the graph of a name and seed."""
@@ -65,10 +71,19 @@ def compute(task: Task) -> str:
     except Exception as error:  # a method that fails is a finding, not the end of the run
         result |= {"error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}
         line = result["error"].splitlines()[0]
-    task.file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(task.file) as part:
-        part.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+    if "alone" in result and task.arm == "default":  # the same geometry as a fit with evidence=none
+        apart = {**result, "arm": ALONE, "answers": result.pop("alone")}
+        _write(
+            {name: apart[name] for name in apart if name not in ABOUT_DEFAULT}, task._replace(arm=ALONE).file
+        )
+    _write(result, task.file)
     return f"{task.arm} {task.graph} {task.seed}: {line}"
+
+
+def _write(result: dict[str, Any], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(file) as part:
+        part.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_arm(folder: Path, arm: str, graphs: Collection[str]) -> dict[tuple[str, int], dict[str, Any]]:

@@ -14,6 +14,7 @@ from paper.groups.cyclic import DATA
 from paper.groups.wordnet import Cell
 from paper.reports.paired_comparisons import RIEMANNIAN, comparisons, corrected, holm, paired_table
 from paper.reports.tables import markdown, score
+from paper.reports.what_helped import what_helped
 from paper.reports.wordnet_rivals import (
     above_models,
     above_with_less,
@@ -102,6 +103,7 @@ def report(results: list[Result], folder: Path) -> Report:
             parts.append(paired_table([tests[i] for i in own], [adjusted[i] for i in own]))
     if tests:
         parts += ["## How sure the gains are", corrected(tests, adjusted, names)]
+    parts += ["## What helped", what_helped(results)]
     return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
 
 

@@ -38,8 +38,9 @@ NUMBERS: tuple[dict[str, float], ...] = (
     {"tau1": 0.15, "tau2": 0.07, "alpha": 0.06, "r": -0.1},
     {"tau1": 0.075, "tau2": 0.03, "alpha": 0.06, "r": 0.0},
 )
-RATES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-FEWER_RATES = (0.005, 0.015, 0.04, 0.1)
+#: Wide enough that few searches should end at an edge; the page counts those that do.
+RATES = (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+FEWER_RATES = (0.0002, 0.0005, 0.0015, 0.005, 0.015, 0.04, 0.1, 0.3, 1.0)
 #: Row of a table → its manifold.
 ADS = AntiDeSitter(DIM)
 DIRECTED: dict[str, Manifold] = {

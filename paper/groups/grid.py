@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paper.groups.cyclic import DATA
+from paper.reports.grid_conclusions import conclusions
 from paper.reports.tables import markdown, score
 from paper.table_rows import Row, load_rows, product
 from paper.tasks import Options, Report, Result, Task
@@ -163,6 +164,7 @@ def report(results: list[Result], folder: Path) -> Report:
     if grids:
         parts += ["## Are the bold values the best?", _summary(grids), _agreement(grids)]
         parts += ["## The best of every model", BEST, *(_models(grids, protocol) for protocol in PROTOCOLS)]
+        parts += ["## Conclusions", conclusions(grids)]
     return Report("\n\n".join(parts), [_flat(grid) for grid in grids])
 
 

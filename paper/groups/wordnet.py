@@ -11,7 +11,16 @@ from typing import Any
 import timelike as tl
 from paper.reports.tables import markdown, score
 from paper.reports.wordnet_rivals import above_models, columns, published_table, untrained_lines
-from paper.reports.wordnet_training import LOW, NEAR, PLAIN, harder, is_low, training_table
+from paper.reports.wordnet_training import (
+    LOW,
+    NEAR,
+    PLAIN,
+    authors_training,
+    by_row,
+    harder,
+    is_low,
+    training_table,
+)
 from paper.table_rows import Row, load_rows
 from paper.tasks import Options, Report, Result, Task
 
@@ -107,10 +116,11 @@ def report(results: list[Result], folder: Path) -> Report:
         "## How the rows were trained",
         _training(results),
         training_table(results),
+        authors_training(results),
         "## The strongest published figures",
         published_table(cases),
     ]
-    return Report("\n\n".join(parts), [_flat(r) for r in results])
+    return Report("\n\n".join(filter(None, parts)), [_flat(r) for r in results])
 
 
 def _cell(result: Result | None) -> str:
@@ -131,7 +141,33 @@ def _targets(results: Sequence[Result]) -> str:
         case = (r.about["dim"], r.about["percent"])
         top[case] = max(top.get(case, 0.0), r.found["median"])
     text = f"{reached} of {len(compared)} cells are at most {NEAR:g} points below the published F1."
-    return f"{text} {above_models(top)}"
+    return f"{text} {_whole_rows(compared)} {above_models(top)} {_cone(results)}".rstrip()
+
+
+def _whole_rows(compared: Sequence[Result]) -> str:
+    """The rows that are near or above their published numbers in every cell."""
+    near = [title for title, some in by_row(compared).items() if not any(map(is_low, some))]
+    return f"This holds in every cell of {_words(near)}." if near else ""
+
+
+def _cone(results: Sequence[Result]) -> str:
+    """The place of the scale-free cone among the models, with closure pairs and without."""
+    places: dict[bool, list[int]] = {}
+    for cone in (r for r in results if r.about["row"] == "minkowski-cone"):
+        case = cone.about["dim"], cone.about["percent"]
+        others = [r for r in results if (r.about["dim"], r.about["percent"]) == case]
+        place = 1 + sum(r.found["median"] > cone.found["median"] for r in others)
+        places.setdefault(case[1] > 0, []).append(place)
+    words = [
+        f"{_either(places[closed])} {'from 10 % on' if closed else 'without closure pairs'}"
+        for closed in (True, False)
+        if closed in places
+    ]
+    return f"Among the models, Minkowski + cone has place {' and '.join(words)}." if words else ""
+
+
+def _either(places: Sequence[int]) -> str:
+    return " or ".join(map(str, sorted({*places})))
 
 
 def _training(results: Sequence[Result]) -> str:

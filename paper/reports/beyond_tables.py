@@ -196,18 +196,17 @@ def _against_simple(models: dict[str, Scores], titles: dict[str, str], simple: S
 
 
 def _edges(results: Sequence[Result], kind: str, titles: dict[str, str]) -> str:
-    """How many searches ended at the smallest or largest learning rate."""
+    """What the searches chose from, and how many ended at the smallest or largest learning rate."""
     some = [r for r in results if r.about.get("kind") == kind and r.about["title"] in titles]
-    edges = [
-        (chosen == min(rates), chosen == max(rates))
-        for r in some
-        for rates in [{run["learning_rate"] for run in r.about["runs"]}]
-        for chosen in [r.found["settings"]["learning_rate"]]
-    ]
-    low, high = np.sum(edges, axis=0)
-    return (
-        f"Of {len(some)} searches, {low} chose the smallest learning rate of the grid and {high} the largest."
-    )
+    rates = [sorted({run["learning_rate"] for run in r.about["runs"]}) for r in some]
+    chosen = [r.found["settings"]["learning_rate"] for r in some]
+    low = sum(one == tried[0] for one, tried in zip(chosen, rates, strict=True))
+    high = sum(one == tried[-1] for one, tried in zip(chosen, rates, strict=True))
+    grids = [f"{len(one)} learning rates from {one[0]:g} to {one[-1]:g}" for one in rates]
+    where = _listed(list(dict.fromkeys(grids)))
+    if not low + high:
+        return f"None of {len(some)} searches over {where} ended at an edge."
+    return f"Of {len(some)} searches over {where}, {low} chose the smallest rate and {high} the largest."
 
 
 def _listed(parts: Sequence[str]) -> str:

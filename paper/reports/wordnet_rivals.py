@@ -94,6 +94,12 @@ def best_published(cases: Sequence[Case]) -> list[list[str]]:
     return lines
 
 
+def best_published_f1(case: Case) -> float | None:
+    """The best published F1 of a column with d numbers a node; None if there is none."""
+    best = _best([one for one in figures() if "size" not in one], case)
+    return best and best[1]
+
+
 def _best(some: Sequence[dict[str, Any]], case: Case) -> tuple[str, float] | None:
     found = [(one["title"], f1) for one in some if (f1 := published_f1(one, case)) is not None]
     return max(found, key=lambda pair: pair[1], default=None)

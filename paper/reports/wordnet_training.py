@@ -14,6 +14,8 @@ from paper.tasks import Result
 NEAR = 3.0
 #: Marks cells and rows further below.
 LOW = "†"
+#: The end of the title of a row with its authors' training.
+AUTHORS = ", their authors' training"
 #: Negatives that are as easy as a random node, or as a random edge's end.
 PLAIN = {"uniform", "same_source", "same_target", "degree"}
 
@@ -46,6 +48,31 @@ def training_table(results: Sequence[Result], searched: str = "") -> str:
     head = ["", "steps", "batch", "edges seen, millions", "optimiser", "negatives an edge, 0 %"]
     head += ["negatives an edge, 10 to 50 %", "settings compared"]
     return markdown(head if searched else [*head, f"more than {NEAR:g} points below published"], body)
+
+
+def authors_training(results: Sequence[Result]) -> str:
+    """What the training of a model's authors changes against that of the other rows; empty if none ran."""
+    lines = []
+    for title, some in by_row(results).items():
+        base = title.removesuffix(AUTHORS)
+        if base == title:
+            continue
+        other = {(r.about["dim"], r.about["percent"]): r for r in results if r.about["title"] == base}
+        pairs = [(r, other[case]) for r in some if (case := (r.about["dim"], r.about["percent"])) in other]
+        gaps = [r.found["median"] - r.about["published"][0] for r in some]
+        near = sum(gap >= -NEAR for gap in gaps)
+        gains = [r.found["median"] - one.found["median"] for r, one in pairs]
+        higher = (
+            f" F1 is higher than with that of the other rows in {sum(gain > 0 for gain in gains)} of "
+            f"{len(gains)} cells ({min(gains):+.1f} to {max(gains):+.1f} points), and"
+            if gains
+            else " F1 is"
+        )
+        lines.append(
+            f"- {base}:{higher} {min(gaps):+.1f} to {max(gaps):+.1f} points from the published one; "
+            f"{near} of {len(gaps)} cells are at most {NEAR:g} points below it."
+        )
+    return "\n".join(["What the training of their authors changes:\n", *lines]) if lines else ""
 
 
 def _gap(results: Sequence[Result]) -> str:
@@ -105,8 +132,10 @@ def _kinds(results: Sequence[Result]) -> str:
 
 def _optimizer(result: Result) -> str:
     warm = result.about["more"].get("warm")
-    start = f", after {warm['steps']:,} steps as Poincaré Embeddings" if warm else ""
-    return f"{result.about['more']['optimizer']}{start}"
+    if not warm:
+        return str(result.about["more"]["optimizer"])
+    long = f"{warm['steps']:,} steps" if warm["steps"] else f"{warm['epochs']} epochs"
+    return f"{result.about['more']['optimizer']}, after {long} as Poincaré Embeddings"
 
 
 def _range(values: Iterable[float]) -> str:

@@ -29,14 +29,14 @@ def train_cell(cell: Cell, split: tl.Split) -> dict[str, Any]:
     Where validation chooses the score too, `together` is the F1 of all seeds as the members of an ensemble.
     """
     if cell.members:
-        return _scores([tl.ensemble(members) for members in _members(cell, split)], split, rescore=True)
+        return f1_of([tl.ensemble(members) for members in _members(cell, split)], split, rescore=True)
     start = warm_start(cell, split)
     settings, tried = choose(cell, split, start)
     runs = train(cell, split, _seeded(cell, settings), start)
     rescore = cell.row.more.get("score") == "best"
-    found = {**_scores(runs, split, rescore), "settings": settings, "tried": tried}
+    found = {**f1_of(runs, split, rescore), "settings": settings, "tried": tried}
     if rescore and len(runs) > 1:
-        found["together"] = _scores([tl.ensemble(runs)], split, rescore)["median"]
+        found["together"] = f1_of([tl.ensemble(runs)], split, rescore)["median"]
     return found
 
 
@@ -52,7 +52,7 @@ def _seeded(cell: Cell, settings: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**settings, "seed": first + i} for i in range(cell.seeds)]
 
 
-def _scores(runs: list[tl.Embedding], split: tl.Split, rescore: bool) -> dict[str, Any]:
+def f1_of(runs: list[tl.Embedding], split: tl.Split, rescore: bool = False) -> dict[str, Any]:
     """Test F1 of every run at the threshold that validation chose, and by the score that it chose."""
     runs = [run.rescored(split.valid, "f1") if rescore else run for run in runs]
     valid = [best_f1(run, split.valid) for run in runs]
@@ -101,6 +101,8 @@ def train(
     config = make_config({**row.more, **settings}, split, cell.percent, share)
     baseline = MODELS.get(row.geometry)
     model = baseline(cell.dim) if baseline else model_of(row.geometry, row.likelihood, cell.dim)
+    varied = {name for run in runs for name in run} & {*settings}  # one of several candidates may set these
+    runs = [{**{name: settings[name] for name in varied}, **run} for run in runs]
     found = train_runs(split.train, model, config, runs, start=start)
     if isinstance(model.likelihood, Poincare):
         return [directed(run, split.valid) for run in found]

@@ -92,6 +92,24 @@ def test_l3_times_degree_and_reciprocity():
     assert np.array_equal(reciprocity(GRAPH).score(*ALL), dense().T.reshape(-1))
 
 
+def test_normalised_l3_is_counted_once_for_both_baselines_that_use_it(monkeypatch):
+    counted, count = [], Paths.score
+
+    def counting(self, sources, targets):
+        counted.append((self.pattern, self.normalised, len(sources)))
+        return count(self, sources, targets)
+
+    monkeypatch.setattr(Paths, "score", counting)
+    split = split_edges(GRAPH, 0.1, 0.1)
+    found = evaluate_baselines(split.train, split, names="L3 normalised, L3 x out-degree")
+    assert len(found) == 2
+    assert {one[:2] for one in counted} == {("><>", True)}
+    assert len(counted) <= 3  # the pairs of validation and of the test, and the test edges turned round
+    scaled = evaluate(TimesOutDegree(split.train, l3(split.train)), split)
+    assert found["L3 × out-degree"] == scaled
+    assert baseline_scores._l3.cache_info().currsize == 0
+
+
 @pytest.mark.parametrize("back", [False, True])
 def test_reachability_is_the_inverse_length_of_a_shortest_path(back):
     """Against networkx, with few descendants and with few ancestors."""
@@ -104,6 +122,20 @@ def test_reachability_is_the_inverse_length_of_a_shortest_path(back):
     lengths = dict(nx.all_pairs_shortest_path_length(net))
     expected = [1 / lengths[a][b] if a != b and b in lengths[a] else 0 for a, b in zip(s, t, strict=True)]
     assert Reachability(graph).score(s, t).tolist() == expected
+
+
+def test_walks_are_bounds_on_the_nodes_reached():
+    graph = DiGraph.from_arrays(
+        [0, 0, 1, 2, 4, 5, 6], [1, 2, 3, 3, 5, 4, 4]
+    )  # a diamond, and a cycle behind 6
+    nodes = np.arange(7)
+    visits, forward = Reachability(graph).visits(nodes[:4], nodes[:4])
+    assert forward
+    assert visits[:4].tolist() == [5, 2, 2, 1]  # node 3 is reached by two walks from 0
+    assert visits[4:].tolist() == [7, 7, 7]
+    deep = chain(20_000)
+    assert Reachability(deep).visits(np.array([5]), np.array([7]))[0][7] == 8  # 7 and its ancestors
+    assert Reachability(deep).score([0, 7], [5, 3]).tolist() == [1 / 5, 0]
 
 
 @pytest.mark.parametrize("normalised", [False, True])

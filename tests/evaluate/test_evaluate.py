@@ -35,6 +35,22 @@ def embed(model=None, names=None):
     return Embedding(model, points, names, {}, {})
 
 
+def test_an_evaluation_is_a_table_with_baselines_below_the_model():
+    found = evaluate(embed(), SPLIT)
+    degrees = evaluate(DegreeProduct(SPLIT.train), SPLIT)
+    head, model, about = str(found).splitlines()
+    assert head.split() == list(module.COLUMNS)
+    assert set(head.split()) <= set(KEYS)
+    assert model.split() == ["model", *(f"{found.to_dict()[name]:.4f}" for name in module.COLUMNS)]
+    assert about.startswith(f"{found.positives:,} edges, {found.negatives:,} negatives")
+    lines = found.table({"degree product": degrees}).splitlines()
+    assert len({len(line) for line in lines[:-1]}) == 1  # aligned
+    assert lines[1].split()[0] == "model"
+    assert lines[2].split()[2] == f"{degrees.average_precision:.4f}"
+    unknown = dataclasses.replace(found, f1=None, direction_accuracy=None)
+    assert str(unknown).splitlines()[1].split().count("–") == 2
+
+
 def test_all_scores():
     embedding = embed()
     found = evaluate(embedding, SPLIT)

@@ -69,7 +69,16 @@ def test_sentences_count_wins():
     assert "**60.0 ± 0.0**" in text
     assert "0 times with angle $\\theta$ (−10.0 on average" in text
     assert "1 of 1, 1 of 1 and 1 of 1 to arc length $r\\theta$; 0 of 1, 0 of 1 and 0 of 1 to angle" in text
-    assert "Of 12 searches, 12 chose the smallest learning rate of the grid and 0 the largest." in text
+    assert (
+        "Of 12 searches over 2 learning rates from 0.01 to 0.1, 12 chose the smallest rate and 0 the" in text
+    )
+    inner = [
+        r._replace(about={**r.about, "runs": [{"learning_rate": x} for x in (0.001, 0.01, 0.1)]})
+        for r in results
+        if "kind" in r.about
+    ]
+    simple = [r for r in results if "kind" not in r.about]
+    assert "None of 12 searches over 3 learning rates" in "\n\n".join(sections(simple + inner))
 
 
 def test_the_double_projection_stretches_one_direction_by_the_fourth_power_of_p(points):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from paper import pages
 from paper.__main__ import main as main_of_module
 from paper.groups import GROUPS, load_group
 from paper.groups.cyclic import degree_products
@@ -16,7 +17,8 @@ from paper.pages import BLOCK, PAGES
 from paper.reports.tables import choices
 from paper.runner.reproduction import load_results, provenance, reproduce, selected
 from paper.runner.task_results import command
-from paper.tasks import Options
+from paper.studies import one_model, paper_batch, wordnet_grid
+from paper.tasks import Options, Result
 from timelike.cli import reproduce_command
 from timelike.cli.main import main
 
@@ -213,3 +215,16 @@ def test_what_chose_is_told_and_the_degree_product_is_not_left_out(tmp_path):
     ]
     named = ", ".join(map(str, sorted(low)))
     assert f"| Anti-de Sitter + TFD | {named} |" in text.partition("Not above the degree product, d =")[2]
+
+
+@pytest.mark.parametrize("name", [name for name in GROUPS if pages.stored(name)])
+def test_stored_results_are_told_apart(name):
+    """New results replace those of the same task, and no others."""
+    tasks = [pages._task(one) for one in pages.stored(name)]
+    assert len(tasks) == len(set(tasks))
+
+
+@pytest.mark.parametrize("study", [one_model, paper_batch, wordnet_grid])
+def test_results_of_studies_in_pieces_are_told_apart(study):
+    tasks = [pages._task(Result(task.about, {}, {})) for task in study.tasks(None)]
+    assert len(tasks) == len(set(tasks))

@@ -19,7 +19,7 @@ from paper.reports.wordnet_rivals import (
     untrained,
     untrained_lines,
 )
-from paper.reports.wordnet_training import steps
+from paper.reports.wordnet_training import AUTHORS, steps
 from paper.runner.reproduction import load_results
 from paper.table_rows import load_rows
 from paper.tasks import Options, Result
@@ -97,9 +97,40 @@ def test_report_marks_cells_and_rows_far_below_published():
     assert [row["published"] for row in report.rows] == [84.8, 90.5]
 
 
+def test_report_names_whole_rows_and_the_place_of_the_cone():
+    results = results_of("order-embedding", p10=80.0, p0=10.0) + results_of("spherical-disk", p10=90.0)
+    results += results_of("minkowski-cone", p10=85.0, p0=20.0)
+    text = wordnet.report(results, Path()).markdown
+    assert "This holds in every cell of Spherical Disk." in text
+    assert "Minkowski + cone has place 2 from 10 % on and 1 without closure pairs." in text
+
+
 def test_report_says_which_rows_drew_harder_negatives():
     results = results_of("minkowski", p0=50.0) + results_of("order-embedding", p0=40.0)
     assert "Only Minkowski + TFD drew negatives of harder kinds" in wordnet.report(results, Path()).markdown
+
+
+def test_report_compares_the_training_of_the_authors_with_that_of_the_other_rows():
+    results = results_of("poincare-embedding", p10=44.0, p50=72.0)
+    assert "What the training of their authors" not in wordnet.report(results, Path()).markdown
+    results += results_of("poincare-authors", p10=70.0, p50=71.0)
+    text = wordnet.report(results, Path()).markdown
+    assert (
+        "- Poincaré Embeddings: F1 is higher than with that of the other rows in 1 of 2 cells (-1.0 to "
+        "+26.0 points), and -12.9 to +0.6 points from the published one; 1 of 2 cells are at most 3 points "
+        "below it."
+    ) in text
+    text = wordnet.report(results_of("cones-authors", p50=90.0), Path()).markdown
+    assert "sgd, after 100 epochs as Poincaré Embeddings" in text
+    assert "- Hyperbolic Entailment Cones: F1 is -2.8 to -2.8 points from the published one" in text
+
+
+def test_rows_with_their_authors_training_are_named_alike():
+    named = {name: row for name, row in ROWS.items() if name.endswith("-authors")}
+    assert len(named) == 3
+    assert all(row.title.endswith(AUTHORS) for row in named.values())
+    titles = {row.title for row in ROWS.values()}
+    assert all(row.title.removesuffix(AUTHORS) in titles for row in named.values())
 
 
 def test_steps_of_rows_with_epochs_follow_from_the_training_edges():

@@ -81,7 +81,7 @@ def fit_calibration(log_prob: np.ndarray, labels: np.ndarray) -> Calibration | s
     fits = [(*_fit(_bent(x, knee).mean(axis=0), target, start), knee) for knee in KNEES]
     _, slope, intercept, knee = min(fits, key=lambda fit: fit[0] + PRICE * (fit[-1] != KNEES[0]))
     if not slope > 0:
-        return "not calibrated: the model ranks validation edges no better than non-edges"
+        return "not calibrated: higher probabilities do not make validation edges likelier; use ranks alone"
     return Calibration(slope, intercept, non_edges / edges, edges, non_edges, knee)
 
 

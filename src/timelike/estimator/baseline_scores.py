@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -18,7 +19,14 @@ from timelike.estimator.baseline_names import UNTRAINED, baseline_names
 from timelike.estimator.carry_out import refit
 from timelike.estimator.fit_plan import FitPlan
 from timelike.estimator.recipes import negatives_like, negatives_of, recipe, shortened
-from timelike.evaluation.heuristics import DegreeProduct, Reachability, Svd, TimesOutDegree, reciprocity
+from timelike.evaluation.heuristics import (
+    DegreeProduct,
+    Reachability,
+    Remembered,
+    Svd,
+    TimesOutDegree,
+    reciprocity,
+)
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.pair_evaluation import Evaluation, evaluate, score_pairs
@@ -114,14 +122,20 @@ def _reachability(graph: DiGraph, valid: LabelledPairs | None, say: Say) -> Reac
     return scorer if visits <= WORK else None
 
 
+@functools.lru_cache(maxsize=2)  # the graphs without and with validation edges
+def _l3(graph: DiGraph) -> Remembered:
+    """Normalised L3, the same object for all baselines of a graph until `evaluate_baselines` is done."""
+    return Remembered(l3(graph))
+
+
 #: The one list of baselines: name → a function that builds one from the training graph and validation pairs,
 #: and reports what it leaves out. It returns None if the baseline does not apply to such a graph.
 BASELINES: dict[str, Builder] = {
     "degree product": lambda graph, *_: DegreeProduct(graph),
     "common neighbours": lambda graph, *_: common_neighbours(graph),
     "L3": lambda graph, *_: l3(graph, normalised=False),
-    "L3 normalised": lambda graph, *_: l3(graph),
-    "L3 × out-degree": lambda graph, *_: TimesOutDegree(graph, l3(graph)),
+    "L3 normalised": lambda graph, *_: _l3(graph),
+    "L3 × out-degree": lambda graph, *_: TimesOutDegree(graph, _l3(graph)),
     "Katz": lambda graph, *_: Katz(graph),
     "reciprocity": lambda graph, *_: reciprocity(graph),
     "reachability": _reachability,
@@ -155,15 +169,18 @@ def evaluate_baselines(
     watched = getattr(pairs, "valid", valid) if valid is None else valid
     watched = None if watched is None or not len(watched.labels) else watched.sample(VALID_PAIRS)
     found, followed = {}, {}
-    for name in tqdm(names, desc="baselines", **SHOWN):
-        before = BASELINES[name](graph, watched, say)
-        if before is None:
-            continue
-        after = before if learned is None else _with_all_edges(name, before, learned, watched, say)
-        found[name] = evaluate(
-            after, pairs, valid=watched, known=known, validated=before, questions=questions
-        )
-        followed[name] = getattr(after, "neighbours", None)
+    try:
+        for name in tqdm(names, desc="baselines", **SHOWN):
+            before = BASELINES[name](graph, watched, say)
+            if before is None:
+                continue
+            after = before if learned is None else _with_all_edges(name, before, learned, watched, say)
+            found[name] = evaluate(
+                after, pairs, valid=watched, known=known, validated=before, questions=questions
+            )
+            followed[name] = getattr(after, "neighbours", None)
+    finally:
+        _l3.cache_clear()  # it holds the graphs
     said = ", ".join(f"{name} {size}" for name, size in followed.items() if size is not None)
     if said:
         say(f"the graph is large: paths follow a random sample of each node's neighbours, at most {said}")

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike._util.checks import whole_number
 from timelike.evaluation.path_counts import Paths, blocks, ends
 from timelike.graphs.digraph import DiGraph
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: Passes over the graph for its singular vectors, after the first.
 PASSES = 4
@@ -63,6 +66,32 @@ class TimesOutDegree:
         return leaving[ends(self.graph, sources, targets)[0]] * self.scorer.score(sources, targets)
 
 
+class Remembered:
+    """A scorer that keeps its scores of the last few lists of pairs, for others that use the same scores."""
+
+    #: Lists of pairs to keep: those of validation, of the test, and the test edges turned round.
+    KEPT = 4
+
+    def __init__(self, scorer: Any) -> None:
+        self.scorer = scorer
+        self._known: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    @property
+    def neighbours(self) -> int | None:
+        """The most neighbours of a node that the scorer follows; None: all."""
+        return getattr(self.scorer, "neighbours", None)
+
+    def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The score of each pair, read-only."""
+        for s, t, scores in self._known:
+            if np.array_equal(s, sources) and np.array_equal(t, targets):
+                return scores
+        scores = self.scorer.score(sources, targets)
+        scores.flags.writeable = False
+        self._known = [*self._known, (np.array(sources), np.array(targets), scores)][-self.KEPT :]
+        return scores
+
+
 def reciprocity(graph: DiGraph) -> Paths:
     """1 if the reverse t → s is an edge, else 0."""
     return Paths(graph, "<")
@@ -89,14 +118,9 @@ class Reachability:
 
     def visits(self, sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, bool]:
         """An upper bound on the nodes reached from each node, and whether to start at the sources."""
-        matrix = self.graph.adjacency()
-        reached = []
-        for step in (matrix, matrix.T.tocsr()):
-            total = walks = np.ones(self.graph.num_nodes)
-            while walks.any() and (total < len(total)).any():
-                walks = np.where(total < len(total), step @ walks, 0)
-                total = np.minimum(total + walks, len(total))
-            reached.append(total)
+        ahead = self.graph.adjacency()
+        back = ahead.T.tocsr()
+        reached = [_walks(ahead, back), _walks(back, ahead)]
         forward = bool(reached[0][sources].sum() <= reached[1][targets].sum())
         return reached[0 if forward else 1], forward
 
@@ -120,6 +144,27 @@ class Reachability:
             found = (np.asarray(level[row, end]).ravel() > 0) & (start != end)
             scores[found] = 1 / length
         return scores
+
+
+def _walks(step: csr_array, back: csr_array) -> np.ndarray:
+    """The number of walks from each node, at most the number of nodes, which holds on and before a cycle.
+
+    A node is counted once all nodes that it points to are: the time grows with the edges, not with the length
+    of the longest path.
+    """
+    count = step.shape[0]
+    total, waiting, degrees = np.ones(count), np.diff(step.indptr), np.diff(back.indptr)
+    ready = np.flatnonzero(waiting == 0)
+    while len(ready):
+        many = degrees[ready]
+        ends = np.cumsum(many)
+        parents = back.indices[np.arange(many.sum()) + np.repeat(back.indptr[ready] - ends + many, many)]
+        np.add.at(total, parents, np.repeat(total[ready], many))
+        total[parents] = np.minimum(total[parents], count)
+        np.subtract.at(waiting, parents, 1)
+        ready = np.unique(parents[waiting[parents] == 0])
+    total[waiting > 0] = count
+    return total
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -229,7 +229,9 @@ def _draw_again(ask: Request, pairs: int, propose: Callable[[int], np.ndarray]) 
             return np.concatenate(found)[:wanted]
         batch = max(batch, min(2 * batch, MAX_BATCH))
     few = "too few" if rounds else "no"
-    raise ValueError(f"{ask.kind}: {graph} has {few} non-edges to draw; use another kind of negatives")
+    complete = graph.num_edges == graph.num_nodes * (graph.num_nodes - 1)
+    cure = "it is complete, so hide some edges first" if complete else "use another kind of negatives"
+    raise ValueError(f"{ask.kind}: {graph} has {few} non-edges to draw; {cure}")
 
 
 def _reverse(ask: Request) -> Request:

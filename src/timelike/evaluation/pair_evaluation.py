@@ -17,6 +17,12 @@ from timelike.graphs.digraph import DiGraph, checked_nodes
 #: Hits@k is reported for these k, as in the Open Graph Benchmark.
 HITS = (20, 50, 100)
 
+#: The columns of `Evaluation.table`, named as in `Evaluation.to_dict`.
+COLUMNS = (
+    *("average_precision", "roc_auc", "f1", *(f"hits@{k}" for k in HITS)),
+    *("mrr", "direction_accuracy"),
+)
+
 #: Pairs scored at a time.
 BLOCK = 1 << 20
 
@@ -61,6 +67,29 @@ class Evaluation:
         hits = {f"hits@{k}": share for k, share in fields.pop("hits").items()}
         first = {name: fields.pop(name) for name in ("average_precision", "roc_auc", "f1", "threshold")}
         return {**first, **hits, **fields}
+
+    def table(self, baselines: Mapping[str, Evaluation] | None = None) -> str:
+        """A plain table: a line for the model, then one for each baseline on the same pairs.
+
+        `baselines` is what `timelike.estimator.evaluate_baselines` returns. "–" stands for an undefined
+        score. The last line says what the numbers refer to.
+        """
+        rows = {"model": self, **(baselines or {})}
+        lines = [["", *COLUMNS]]
+        for name, one in rows.items():
+            scores = one.to_dict()
+            values = ("–" if scores[column] is None else f"{scores[column]:.4f}" for column in COLUMNS)
+            lines.append([name, *values])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = (
+            "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]) for first, *rest in lines
+        )
+        about = f"{self.positives:,} edges, {self.negatives:,} negatives; F1 threshold: {self.threshold_from}"
+        return "\n".join([*text, about])
+
+    def __str__(self) -> str:
+        """`table` without baselines."""
+        return self.table()
 
 
 def evaluate(

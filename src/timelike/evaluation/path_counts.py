@@ -167,7 +167,7 @@ def _thinned(matrix: csr_array, sample: int | None, rng: np.random.Generator) ->
     if sample is None or degrees.max(initial=0) <= sample:
         return matrix
     row = np.repeat(np.arange(len(degrees)), degrees)
-    order = np.lexsort((rng.random(len(row)), row))  # a random order within each row
+    order = np.argsort(row + rng.random(len(row)))  # a random order within each row
     kept = np.sort(order[np.arange(len(row)) - matrix.indptr[row] < sample])
     scale = np.maximum(degrees / sample, 1)[row[kept]]
     starts = np.append(0, np.cumsum(np.minimum(degrees, sample)))
