@@ -41,15 +41,17 @@ PATHS = {
         "core.manifold:Manifold.step": "the end of the geodesic: the new point",
         "embedding.embedding:Embedding.calibrated": "probabilities calibrated on the validation pairs",
         "estimator.carry_out:refit": "trained once more, with the validation edges",
+        "evidence.learning:combine": "Combiner: what each piece of evidence counts, learned on unseen edges",
     },
     "predict": {
         "estimator.spacetime_embedding:SpacetimeEmbedding.top_edges": "how many edges, between which nodes",
         "embedding.trained_on:TrainedOn.known": "known edges, which are excluded",
-        "embedding.embedding:Embedding.top_edges": "source, target and probability, best first",
+        "evidence.joint:Joint.top_edges": "source, target, probability and spread, best first",
+        "evidence.structure:Structure.features": "paths, degrees and the like of each pair",
         "manifolds.pairwise:log_probs": "log F of a block of pairs",
         "core.model:Model.from_separation": "the sum over the images of a circle of time",
         "likelihoods.fermi_dirac:TripleFermiDirac.log_probs": "log F of every image",
-        "embedding.embedding:Embedding.calibrate": "calibrated probabilities",
+        "evidence.combiner:Combiner.log_odds": "calibrated log-odds of geometry and evidence together",
     },
 }
 

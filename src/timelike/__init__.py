@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from timelike._version import __version__
 
 if TYPE_CHECKING:
-    from timelike import baselines, core, datasets, estimator, evaluation, likelihoods, manifolds, plot
+    from timelike import baselines, core, datasets, estimator, evaluation, evidence, likelihoods, manifolds, plot
     from timelike.core.model import Model
     from timelike.embedding.embedding import Embedding
     from timelike.engine.config import Config
@@ -35,7 +35,17 @@ if TYPE_CHECKING:
     from timelike.training.training_loop import DivergedError, InterruptedTraining, train
 
 #: Rooms that are public: what their own `__all__` lists is documented.
-_ROOMS = ("baselines", "core", "datasets", "estimator", "evaluation", "likelihoods", "manifolds", "plot")
+_ROOMS = (
+    "baselines",
+    "core",
+    "datasets",
+    "estimator",
+    "evaluation",
+    "evidence",
+    "likelihoods",
+    "manifolds",
+    "plot",
+)
 #: Where the other public names live.
 _HOMES = {
     "core.model": ("Model",),
@@ -83,6 +93,7 @@ __all__ = [
     "estimator",
     "evaluate",
     "evaluation",
+    "evidence",
     "likelihoods",
     "manifolds",
     "plot",

@@ -8,7 +8,7 @@ import timelike as tl
 
 #: What every command that trains takes, and what `fit` takes besides.
 BRIEF = ("--geometry", "minkowski", "--dim", "3", "--epochs", "3", "--batch-size", "64")
-QUICK = (*BRIEF, "--refit", "no")
+QUICK = (*BRIEF, "--refit", "no", "--evidence", "none")
 
 
 def name(number: int) -> str:

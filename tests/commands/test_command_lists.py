@@ -16,7 +16,7 @@ from timelike.cli.main import COMMANDS, main
 from timelike.cli.printing import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
-from timelike.estimator.settings import PRESETS
+from timelike.estimator.settings import EVIDENCE, PRESETS
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
@@ -29,6 +29,7 @@ REGISTRIES = {
     "LikelihoodName": LIKELIHOODS,
     "Preset": PRESETS,
     "Storage": STORAGES,
+    "Evidence": EVIDENCE,
     "NegativeKind": [kind for kind in NEGATIVE_KINDS if kind != "listed"],
     "EdgeFormat": [format.name for format in READ_FORMATS],
     "TableFormat": FORMS,

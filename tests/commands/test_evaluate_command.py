@@ -81,7 +81,7 @@ def test_a_sample_of_many_pairs_is_the_same_for_all(run):
 def test_a_model_that_is_beaten_is_said_to_be(run, files):
     """A model that learned nothing ranks at random."""
     fit = ("fit", "edges.tsv", "--out", files / "bad", "--geometry", "euclidean", "--epochs", 1)
-    code, out, err = run(*fit, "--learning-rate", 1e-6, "--json")
+    code, out, err = run(*fit, "--learning-rate", 1e-6, "--evidence", "none", "--json")
     found = json.loads(out)
     assert code == 0, err
     assert max(found["baselines"].values()) > found["valid_ap"]

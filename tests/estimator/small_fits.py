@@ -21,6 +21,7 @@ PLAIN = {
     "learning_rate": 0.03,
     "likelihood": TripleFermiDirac(),
     "refit": False,
+    "evidence": "none",
     "progress": False,
 }
 

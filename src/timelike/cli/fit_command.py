@@ -84,7 +84,7 @@ class Fit:
     """Simple methods to score on the validation pairs: untrained, all, none, or names separated by commas."""
 
     evidence: Evidence = "structure"
-    """structure joins the geometry with paths and degrees, the best answer; none: the geometry alone."""
+    """Evidence beside the geometry: structure (paths, degrees, …) predicts best; none is geometry alone."""
 
     resume: Flag = False
     """Continue an interrupted run from the folder MODEL.checkpoint."""

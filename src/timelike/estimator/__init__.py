@@ -1,7 +1,7 @@
 """From a graph and a few options to a fitted model: the plan of a fit, what it tries, and the front door.
 
 `resolve` makes a `FitPlan`; `SpacetimeEmbedding` carries it out. May import: _util, core, likelihoods,
-manifolds, graphs, evaluation, io, baselines, engine, embedding, training.
+manifolds, graphs, evaluation, io, baselines, engine, embedding, evidence, training.
 """
 
 from timelike.estimator.baseline_names import TRAINED, UNTRAINED

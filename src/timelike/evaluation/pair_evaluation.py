@@ -64,6 +64,8 @@ class Evaluation:
         """Plain values, with the names that the command line prints."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         del fields["threshold_from"]
+        asked = fields.pop("questions")
+        fields |= {"questions": dict(asked)} if asked else {}
         hits = {f"hits@{k}": share for k, share in fields.pop("hits").items()}
         first = {name: fields.pop(name) for name in ("average_precision", "roc_auc", "f1", "threshold")}
         return {**first, **hits, **fields}
