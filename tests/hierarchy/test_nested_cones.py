@@ -56,7 +56,7 @@ def test_deep_and_broad_trees_are_exact(branching, depth, dim):
 def test_large_radii_need_float64(monkeypatch):
     graph = random_tree(300, 2)
     assert nested_cones(graph).dtype == "float32"
-    monkeypatch.setattr("timelike.hierarchy.nested_cones.FLOAT32_RADIUS", 2.0)
+    monkeypatch.setattr("timelike.hierarchy.nested_cones.FLOAT32_REACH", 2.0)
     points = nested_cones(graph)
     assert points.dtype == "float64"
     np.testing.assert_array_equal(in_cone(points), reached(graph))

@@ -1,4 +1,4 @@
-"""A directed graph seen as a hierarchy: which way it points, its cycles, its depth, who has several parents."""
+"""A directed graph seen as a hierarchy: its direction, its cycles, its depth, who has several parents."""
 
 from __future__ import annotations
 
