@@ -78,7 +78,7 @@ def _shared_or_above(order: Acyclic) -> np.ndarray:
 def _forest(
     order: Acyclic, inside: np.ndarray, number: np.ndarray, ball_of: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Parents in the hanging trees, where a root hangs from a ball; the balls are numbered after the nodes."""
+    """Parents in the hanging trees, whose roots hang from balls; balls are numbered after the nodes."""
     last = np.append(ball_of, count - 1)
     balls = np.flatnonzero(np.isin(np.arange(count), last))
     place = np.full(count, -1, np.int64)

@@ -1,9 +1,9 @@
 """Moves overlapping light cones until they hold shared descendants, and nothing else, inside them.
 
 Nested balls are exact for a tree. A node with several parents must lie in the cones of all of them. Here all
-events of such a part of a hierarchy move at once, by gradient steps in double precision: each edge pulls its
-target into the cone of its source, each false cone pushes its target out. Ancestors of ancestors need no
-pull, because cones are transitive, and no pair of the closure is ever pushed.
+events of such a part of a hierarchy move at once, by gradient steps in double precision: each pair of the
+closure pulls the descendant into the cone of its ancestor, each false cone pushes its target out. Pairs that
+hold by a clear margin feel nothing, so only the others are computed; they are searched again now and then.
 """
 
 from __future__ import annotations
@@ -12,25 +12,32 @@ import dataclasses
 
 import numpy as np
 
-#: Steps between two searches for false cones, and pairs searched at a time.
-EVERY, BLOCK = 25, 1 << 22
-#: False cones per edge that push at a time; of more, a random part does.
-FALSE_PER_EDGE = 4
+from timelike.hierarchy.false_cones import FalseCones, margins
+
+#: Steps between two searches for pairs that are wrong or nearly so.
+EVERY = 25
+#: The most pairs of the closure that a search looks at, and the most that move, for each kind and each edge.
+SEARCHED, MOVING = 2_000_000, 4
+#: False pairs that a search aims at, for each one that moves; how much one counts beside a missed pair.
+FOUND, FALSE = 10, 1.0
+#: Moved pairs in all steps together, and the fewest and the most steps that they allow.
+WORK, FEWEST, MOST = 1e8, 300, 6000
 
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
     """How events move: `steps` of Adam at a falling `rate`, for margins that narrow from `wide` to `narrow`.
 
-    Lengths are in units of the whole part. A pair counts σ-smoothly until its margin is `bias` widths.
+    Lengths are in units of the whole part. A pair of margin m counts softplus(`bias` − m/width); beyond
+    `reach` widths it is not looked at.
     """
 
-    steps: int = 1500
-    rate: float = 0.006
-    wide: float = 0.004
-    narrow: float = 0.0002
+    steps: int
+    rate: float = 0.02
+    wide: float = 0.05
+    narrow: float = 0.002
     bias: float = 2.0
-    reach: float = 3.0
+    reach: float = 4.0
 
     def at(self, step: int) -> tuple[float, float]:
         """The rate and the width at a step."""
@@ -39,51 +46,110 @@ class Schedule:
         return self.rate * (1.01 - done), width
 
 
-def moved(
-    events: np.ndarray,
-    edges: np.ndarray,
-    pulls: np.ndarray,
-    pushes: np.ndarray,
-    related: np.ndarray,
-    schedule: Schedule,
-    seed: int,
-) -> np.ndarray:
-    """The events (t, x₁, …) after all steps; `edges` is (n, 2), parent and child.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Shared:
+    """What must lie in what: `edges` (n, 2) and all `related` pairs, as sorted keys ancestor·N + descendant.
 
-    `pulls` weighs the edges and `pushes` the nodes as targets of false cones. `related` has the sorted keys
-    s·N + t of all pairs of the closure.
+    `mass[v]` is the number of nodes that lie at v.
     """
+
+    edges: np.ndarray
+    related: np.ndarray
+    mass: np.ndarray
+
+    @property
+    def steps(self) -> int:
+        """As many steps as are affordable."""
+        return int(np.clip(WORK / (5 * max(len(self.edges), 1)), FEWEST, MOST))
+
+
+def moved(events: np.ndarray, shared: Shared, schedule: Schedule, seed: int) -> np.ndarray:
+    """The events (t, x₁, …) at the search that found the fewest wrong pairs, each counted by its mass."""
     rng = np.random.default_rng(seed)
+    search = _Search(shared, rng)
+    best, fewest = events, np.inf
     events = events.copy()
     first, second = np.zeros_like(events), np.zeros_like(events)
-    most = FALSE_PER_EDGE * len(edges) + 1000
-    for step in range(schedule.steps):
+    for step in range(schedule.steps + 1):
         rate, width = schedule.at(step)
-        if step % EVERY == 0:
-            found = false_cones(events, related, schedule.reach * width, rng)
-            scale = max(1.0, len(found) / most)
-            found = found[rng.permutation(len(found))[:most]]
-            force = _Force(len(events), edges, found, pulls, scale * pushes[found[:, 1]])
+        if step % EVERY == 0 or step == schedule.steps:
+            force, wrong = search.forces(events, schedule.reach * width)
+            if wrong < fewest:
+                best, fewest = events.copy(), wrong
+            if wrong == 0:
+                break
         slope = force.slope(events, width, schedule.bias)
         first += 0.1 * (slope - first)
         second += 0.01 * (slope * slope - second)
         mean, square = first / (1 - 0.9 ** (step + 1)), second / (1 - 0.99 ** (step + 1))
         events -= rate * mean / (np.sqrt(square) + 1e-9)
-    return events
+    return best
+
+
+class _Search:
+    """Finds the pairs that are wrong or nearly so."""
+
+    def __init__(self, shared: Shared, rng: np.random.Generator) -> None:
+        self.shared, self.rng = shared, rng
+        self.count = shared.mass.size
+        self.weights = np.sqrt(shared.mass / shared.mass.mean())
+        below = np.bincount(
+            shared.related // self.count, shared.mass[shared.related % self.count], self.count
+        )
+        self.edge_weights = np.sqrt((below + shared.mass)[shared.edges[:, 1]] / shared.mass.mean())
+        self.most = MOVING * len(shared.edges) + 1000
+        self.false = FalseCones(shared.related, self.count, FOUND * self.most, rng)
+
+    def forces(self, events: np.ndarray, within: float) -> tuple[_Force, float]:
+        """The pairs with margins below `within`, and the mass of those that are wrong."""
+        mass = self.shared.mass
+        missed, share = self._missed()
+        margin = margins(events, missed)
+        wrong = mass[missed[margin < 0, 1]].sum() / share
+        close = margin < within
+        kept, near_scale = self._some(missed[close])
+        false, out, seen = self.false.near(events, within)
+        wrong += FALSE * mass[false[out < 0, 1]].sum() / seen
+        pushed, far_scale = self._some(false)
+        weights = [
+            self.edge_weights,
+            self.weights[kept[:, 1]] * near_scale / share,
+            self.weights[pushed[:, 1]] * FALSE * far_scale / seen,
+        ]
+        return _Force(self.count, self.shared.edges, kept, pushed, weights), float(wrong)
+
+    def _missed(self) -> tuple[np.ndarray, float]:
+        """Pairs of the closure, and their share of all of them."""
+        keys = self.shared.related
+        share = min(1.0, SEARCHED / max(keys.size, 1))
+        if share < 1:
+            keys = keys[self.rng.integers(0, keys.size, SEARCHED)]
+        return np.stack([keys // self.count, keys % self.count], axis=1), share
+
+    def _some(self, pairs: np.ndarray) -> tuple[np.ndarray, float]:
+        """At most `most` random ones, and the factor by which they are fewer."""
+        if len(pairs) <= self.most:
+            return pairs, 1.0
+        return pairs[self.rng.permutation(len(pairs))[: self.most]], len(pairs) / self.most
 
 
 class _Force:
-    """The loss Σ w softplus(bias − margin/width) over edges and false cones, as its slope."""
+    """The loss Σ w softplus(bias − margin/width) over edges, related pairs and false cones, as its slope."""
 
     def __init__(
-        self, count: int, edges: np.ndarray, false: np.ndarray, pulls: np.ndarray, pushes: np.ndarray
+        self,
+        count: int,
+        edges: np.ndarray,
+        related: np.ndarray,
+        false: np.ndarray,
+        weights: list[np.ndarray],
     ) -> None:
         from scipy.sparse import csr_array
 
-        self.sources, self.targets = np.concatenate([edges, false]).T.copy()
-        self.signs = np.repeat([1.0, -1.0], [len(edges), len(false)])
-        self.weights = self.signs * np.concatenate([pulls, pushes])
+        self.sources, self.targets = np.concatenate([edges, related, false]).T.copy()
         pairs = self.sources.size
+        self.signs = np.repeat([1.0, -1.0], [pairs - len(false), len(false)])
+        self.weights = self.signs * np.concatenate(weights)
         rows = np.concatenate([self.targets, self.sources])
         values = np.repeat([1.0, -1.0], pairs)
         self.ends = csr_array((values, (rows, np.tile(np.arange(pairs), 2))), shape=(count, pairs))
@@ -97,52 +163,3 @@ class _Force:
         delta *= (strength / space)[:, None]
         delta[:, 0] = -strength
         return self.ends @ delta
-
-
-def false_cones(
-    events: np.ndarray, related: np.ndarray, margin: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Pairs (s, t), not `related`, with t in the cone of s or out of it by less than `margin`.
-
-    All pairs of up to some 20,000 events are searched, of more events random sources and all targets.
-    """
-    count = len(events)
-    order = np.argsort(events[:, 0], kind="stable")
-    time, space = (np.ascontiguousarray(x, np.float32) for x in (events[order, 0], events[order, 1:]))
-    square = np.einsum("pk,pk->p", space, space)
-    rows = max(BLOCK // max(count, 1), 1)
-    starts = np.arange(0, count, rows)
-    if starts.size > 100:
-        starts = rng.choice(starts, 100, replace=False)
-    keys = [np.zeros(0, np.int64)]
-    for start in starts:
-        end, later = start + rows, int(np.searchsorted(time, time[start] - margin))
-        near = square[start:end, None] + square[None, later:] - 2 * (space[start:end] @ space[later:].T)
-        wait = np.maximum(time[None, later:] - time[start:end, None] + np.float32(margin), 0)
-        s, t = np.nonzero(near < wait * wait)
-        keys.append(order[s + start] * np.int64(count) + order[t + later])
-    found = np.concatenate(keys)
-    found = found[found // max(count, 1) != found % max(count, 1)]
-    if related.size:
-        found = found[related[np.minimum(np.searchsorted(related, found), related.size - 1)] != found]
-    return np.stack([found // max(count, 1), found % max(count, 1)], axis=1)
-
-
-def clearances(events: np.ndarray, related: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """How far each target lies out of the nearest cone that should not hold it; 0 or more.
-
-    Cones that hold it already do not count.
-    """
-    count = len(events)
-    nearest = np.full(targets.size, np.inf)
-    square = np.einsum("pk,pk->p", events[:, 1:], events[:, 1:])
-    rows = max(BLOCK // max(count, 1), 1)
-    for start in range(0, targets.size, rows):
-        block = targets[start : start + rows]
-        near = square[block, None] + square[None] - 2 * (events[block, 1:] @ events[:, 1:].T)
-        out = np.sqrt(np.maximum(near, 0)) - (events[block, None, 0] - events[None, :, 0])
-        keys = np.arange(count)[None] * np.int64(count) + block[:, None]
-        at = np.minimum(np.searchsorted(related, keys), related.size - 1)
-        out[(related[at] == keys) | (out <= 0) | (np.arange(count)[None] == block[:, None])] = np.inf
-        nearest[start : start + rows] = out.min(axis=1)
-    return nearest
