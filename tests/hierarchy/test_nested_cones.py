@@ -97,3 +97,47 @@ def test_wrong_arguments_are_named():
         nested_cones(graph, 2)
     with pytest.raises(ValueError, match="dtype"):
         nested_cones(graph, 3, dtype="float16")
+
+
+def test_random_second_parents_are_left_out():
+    """A tenth of the edges are wrong; nearly all of those that can be told from the others are found."""
+    rng = np.random.default_rng(4)
+    graph = tree(4, 6)
+    wrong = np.stack([rng.integers(0, graph.num_nodes, 500), rng.integers(1, graph.num_nodes, 500)], axis=1)
+    wrong = wrong[(wrong[:, 0] > wrong[:, 1] * 4 + 4) | (wrong[:, 0] < wrong[:, 1] // 16)]
+    noisy = hierarchy_of(graph.with_edges(wrong))
+    kept = DiGraph.from_arrays(noisy.order.parents, noisy.order.children, graph.num_nodes)
+    assert noisy.doubted > 0.5 * len(wrong)
+    assert graph.has_edges(kept.sources, kept.targets).mean() > 0.95
+    assert hierarchy_of(graph).doubted == 0
+
+
+def random_dag(nodes: int, second: float, seed: int) -> DiGraph:
+    """A random recursive tree where some nodes have a second parent; each parent is among the last 30."""
+    rng = np.random.default_rng(seed)
+    child = np.arange(1, nodes)
+    draw = [np.maximum(0, child - 1 - rng.integers(0, 30, child.size)) for _ in range(2)]
+    more = rng.random(child.size) < second
+    return DiGraph.from_arrays(np.r_[draw[0], draw[1][more]], np.r_[child, child[more]], nodes)
+
+
+@pytest.mark.parametrize(("dim", "least"), [(3, 0.9), (5, 0.97), (10, 0.995)])
+def test_several_parents(dim, least):
+    """Recall and precision over all pairs of a graph in which a tenth of the nodes have two parents."""
+    graph = random_dag(300, 0.1, seed=2)
+    inside, wanted = in_cone(nested_cones(graph, dim)), reached(graph)
+    assert (inside & wanted).sum() / wanted.sum() > least
+    assert (inside & wanted).sum() / inside.sum() > least
+
+
+def test_movement_never_does_worse_than_first_parents():
+    graph = random_dag(120, 0.5, seed=1)
+    wanted = reached(graph)
+    wrong = [(in_cone(nested_cones(graph, 3, steps=steps)) != wanted).sum() for steps in (0, 300)]
+    assert wrong[1] <= wrong[0]
+
+
+def test_trees_apart_from_the_core():
+    """One part has shared descendants, another is a tree, a third a single node."""
+    graph = DiGraph.from_arrays([0, 0, 1, 2, 4, 4, 6], [1, 2, 3, 3, 5, 6, 7], 9)
+    np.testing.assert_array_equal(in_cone(nested_cones(graph)), reached(graph))

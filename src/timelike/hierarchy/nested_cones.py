@@ -20,7 +20,7 @@ from timelike.hierarchy.shared_descendants import Schedule, Shared, moved
 #: float32 holds the margins of the packing up to this coordinate, in units of the smallest ball.
 FLOAT32_REACH = 1e6
 #: The largest coordinate of a hierarchy with several parents, in the same units.
-REACH = {"float32": 3e5, "float64": 1e12}
+REACH = {"float32": 3e5, "float64": 1e8}
 DTYPES = ("auto", *REACH)
 
 

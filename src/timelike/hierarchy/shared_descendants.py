@@ -33,7 +33,7 @@ class Schedule:
     """
 
     steps: int
-    rate: float = 0.02
+    rate: float = 0.5
     wide: float = 0.05
     narrow: float = 0.002
     bias: float = 2.0
@@ -43,7 +43,7 @@ class Schedule:
         """The rate and the width at a step."""
         done = step / self.steps
         width = self.wide * (self.narrow / self.wide) ** min(1.0, done / 0.8)
-        return self.rate * (1.01 - done), width
+        return self.rate * width * min(1.0, 5 * (1.002 - done)), width
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
