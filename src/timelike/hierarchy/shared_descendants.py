@@ -26,24 +26,30 @@ WORK, FEWEST, MOST = 1e8, 300, 6000
 
 @dataclasses.dataclass(frozen=True)
 class Schedule:
-    """How events move: `steps` of Adam at a falling `rate`, for margins that narrow from `wide` to `narrow`.
+    """How events move: `steps` of Adam, for margins that narrow from `wide` to `narrow`.
 
-    Lengths are in units of the whole part. A pair of margin m counts softplus(`bias` − m/width); beyond
-    `reach` widths it is not looked at.
+    Lengths are in units of the whole part; a step is at most `rate` widths. A pair of margin m counts
+    softplus(`bias` − m/width); beyond `reach` widths it is not looked at. In the end a pair counts σ instead
+    of softplus, nearly so if `hopeless` is near 1: pairs that cannot be mended stop pulling others along.
     """
 
     steps: int
     rate: float = 0.5
-    wide: float = 0.05
-    narrow: float = 0.002
+    wide: float = 0.01
+    narrow: float = 0.001
     bias: float = 2.0
     reach: float = 4.0
+    hopeless: float = 0.98
 
     def at(self, step: int) -> tuple[float, float]:
         """The rate and the width at a step."""
-        done = step / self.steps
+        done = step / max(self.steps, 1)
         width = self.wide * (self.narrow / self.wide) ** min(1.0, done / 0.8)
         return self.rate * width * min(1.0, 5 * (1.002 - done)), width
+
+    def given_up(self, step: int) -> float:
+        """How little hopeless pairs count at a step, from 0 to `hopeless`."""
+        return self.hopeless * min(1.0, step / max(self.steps, 1) / 0.6)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -78,7 +84,7 @@ def moved(events: np.ndarray, shared: Shared, schedule: Schedule, seed: int) -> 
                 best, fewest = events.copy(), wrong
             if wrong == 0:
                 break
-        slope = force.slope(events, width, schedule.bias)
+        slope = force.slope(events, width, schedule.bias, schedule.given_up(step))
         first += 0.1 * (slope - first)
         second += 0.01 * (slope * slope - second)
         mean, square = first / (1 - 0.9 ** (step + 1)), second / (1 - 0.99 ** (step + 1))
@@ -134,7 +140,10 @@ class _Search:
 
 
 class _Force:
-    """The loss Σ w softplus(bias − margin/width) over edges, related pairs and false cones, as its slope."""
+    """The loss Σ w ℓ(bias − margin/width) over edges, related pairs and false cones, as its slope.
+
+    ℓ′ = σ(1 − hσ), with h from 0 (softplus) to 1 (σ).
+    """
 
     def __init__(
         self,
@@ -154,12 +163,13 @@ class _Force:
         values = np.repeat([1.0, -1.0], pairs)
         self.ends = csr_array((values, (rows, np.tile(np.arange(pairs), 2))), shape=(count, pairs))
 
-    def slope(self, events: np.ndarray, width: float, bias: float) -> np.ndarray:
+    def slope(self, events: np.ndarray, width: float, bias: float, give_up: float) -> np.ndarray:
         """The derivative by every event, times the width."""
         delta = events.take(self.targets, axis=0) - events.take(self.sources, axis=0)
         space = np.sqrt(np.einsum("pk,pk->p", delta[:, 1:], delta[:, 1:]) + 1e-24)
         excess = np.clip(self.signs * (delta[:, 0] - space) / width - bias, -50, 50)
-        strength = self.weights / (1 + np.exp(excess))
+        wrong = 1 / (1 + np.exp(excess))
+        strength = self.weights * wrong * (1 - give_up * wrong)
         delta *= (strength / space)[:, None]
         delta[:, 0] = -strength
         return self.ends @ delta
