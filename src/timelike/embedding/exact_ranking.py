@@ -87,14 +87,18 @@ def choose_score(
 
 
 def listed(model: Ranker, points: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The log-probability of each edge sources[i] → targets[i]; `points` has a row per node."""
+    """The log-probability of each edge sources[i] → targets[i]; `points` has a row per node.
+
+    Points in double precision are scored in it.
+    """
     scores = [np.zeros(0, points.dtype)]
     for start in range(0, sources.size, LISTED):
         ends = [x[start : start + LISTED] for x in (sources, targets)]
         count = ends[0].size
         size = _power_of_two(count)  # few sizes, so few compilations
         rows = [points.take(np.pad(end, (0, size - count)), axis=0) for end in ends]
-        scores.append(np.asarray(_listed(model, *rows))[:count])
+        with jax.enable_x64(jax.config.read("jax_enable_x64") or points.dtype == np.float64):
+            scores.append(np.asarray(_listed(model, *rows))[:count])
     return np.concatenate(scores)
 
 
