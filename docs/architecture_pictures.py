@@ -32,6 +32,7 @@ LANES = (
     "manifolds",
     "likelihoods",
     "embedding",
+    "evidence",
 )
 
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 from timelike._version import __version__
 
 if TYPE_CHECKING:
-    from timelike import baselines, core, datasets, estimator, evaluation, evidence, likelihoods, manifolds, plot
+    from timelike import (
+        baselines,
+        core,
+        datasets,
+        estimator,
+        evaluation,
+        evidence,
+        likelihoods,
+        manifolds,
+        plot,
+    )
     from timelike.core.model import Model
     from timelike.embedding.embedding import Embedding
     from timelike.engine.config import Config
