@@ -108,7 +108,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
             "--budgt is not an option of fit; perhaps you mean --budget",
         ),
         (["fit", "e", "--out", "m", "--budget", "3"], "--budget needs --tune"),
-        (["predict", "m", "--json"], "--json is not an option of predict; `timelike predict --help`"),
+        (["predict", "m", "--tune"], "--tune is not an option of predict; `timelike predict --help`"),
         (["predict", "m", "x"], "'x' is unexpected"),
         (["tune", "e", "--protocol", "unform"], "--protocol is 'unform'; it must be one of active_source, "),
         (["predict", "m", "--each", "x"], "--each is 'x'; it must be a whole number\n"),

@@ -20,9 +20,9 @@ from paper.groups.wordnet import load_split
 from paper.reports.tables import markdown
 from paper.studies import measuring
 from paper.tasks import Result, Task
-from timelike.datasets.families import transitive_closure
+from timelike.datasets import transitive_closure
 from timelike.evaluation import metrics
-from timelike.hierarchy.cone_embedding import embed_hierarchy
+from timelike.hierarchy import embed_hierarchy
 
 PERCENTS = (0, 10, 25, 50)
 DIMS = (3, 5, 10)

@@ -30,7 +30,7 @@ KEYS = [
         "member_valid_ap",
         "baselines",
     ),
-    *("calibration", "seconds", "version"),
+    *("calibration", "evidence", "seconds", "version"),
 ]
 
 

@@ -168,6 +168,7 @@ def test_all_parameters_come_back(genes, tmp_path):
         "refit": True,
         "calibrate": False,
         "baselines": "L3,SVD",
+        "evidence": "none",
         "progress": False,
         "settings": Settings(numbers={"tau1": 0.5}),
     }

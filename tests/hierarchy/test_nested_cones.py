@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from timelike.datasets.families import transitive_closure, tree
 from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy.cone_points import nested_cones
 from timelike.hierarchy.described import hierarchy_of
-from timelike.hierarchy.nested_cones import nested_cones
 
 
 def random_tree(nodes: int, seed: int, reach: float = 1.0) -> DiGraph:
@@ -56,7 +56,7 @@ def test_deep_and_broad_trees_are_exact(branching, depth, dim):
 def test_large_radii_need_float64(monkeypatch):
     graph = random_tree(300, 2)
     assert nested_cones(graph).dtype == "float32"
-    monkeypatch.setattr("timelike.hierarchy.nested_cones.FLOAT32_REACH", 2.0)
+    monkeypatch.setattr("timelike.hierarchy.cone_points.FLOAT32_REACH", 2.0)
     points = nested_cones(graph)
     assert points.dtype == "float64"
     np.testing.assert_array_equal(in_cone(points), reached(graph))

@@ -6,6 +6,8 @@ learned on edges that neither has seen. May import: _util, core, embedding, eval
 
 from timelike.evidence.combiner import Combiner
 from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.learning import Prepared
 from timelike.evidence.structure import Structure
+from timelike.evidence.terms import Term
 
-__all__ = ["Combiner", "Joint", "Reason", "Structure"]
+__all__ = ["Combiner", "Joint", "Prepared", "Reason", "Structure", "Term"]

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy.cone_points import nested_cones
 from timelike.hierarchy.described import hierarchy_of
-from timelike.hierarchy.nested_cones import nested_cones
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
