@@ -12,11 +12,13 @@ from timelike.evaluation.negative_kinds import NEGATIVE_KINDS, draw_negatives, s
 from timelike.evaluation.pair_evaluation import Evaluation, Scorer, evaluate, score_pairs
 from timelike.evaluation.paired_tests import PairedTest, paired_test, summarise
 from timelike.evaluation.path_counts import Katz, Paths, common_neighbours, l3
+from timelike.evaluation.questions import QUESTIONS, draw_questions, question_pairs
 from timelike.evaluation.splits import Split, folds, in_edge_order, split_edges
 from timelike.evaluation.target_ranks import rank_targets
 
 __all__ = [
     "NEGATIVE_KINDS",
+    "QUESTIONS",
     "DegreeProduct",
     "Evaluation",
     "Katz",
@@ -30,12 +32,14 @@ __all__ = [
     "TimesOutDegree",
     "common_neighbours",
     "draw_negatives",
+    "draw_questions",
     "evaluate",
     "folds",
     "in_edge_order",
     "l3",
     "metrics",
     "paired_test",
+    "question_pairs",
     "rank_targets",
     "reciprocity",
     "score_pairs",
