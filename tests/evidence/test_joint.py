@@ -11,6 +11,7 @@ import timelike as tl
 from timelike.cli.main import main
 from timelike.evaluation import metrics
 from timelike.evaluation.questions import QUESTIONS, question_pairs
+from timelike.evidence import joint_ranking
 from timelike.evidence.density import Curve, Scale, missing_ratio
 from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import PARAMETERS, ROUNDS, TreeTables
@@ -210,3 +211,15 @@ def test_structure_is_a_plain_value():
     block = structure.block(np.array([3]))[0]
     free = np.flatnonzero(~structure.graph.has_edges(np.full(12, 3), np.arange(12)) & (np.arange(12) != 3))
     np.testing.assert_allclose(block[free], structure.features(np.full(len(free), 3), free), atol=1e-4)
+
+
+def test_candidates_hold_the_best_of_all_pairs(fitted, monkeypatch):
+    """A large graph is ranked by candidates; here they are compared with all pairs."""
+    every = fitted.top_edges(15)
+    monkeypatch.setattr(joint_ranking, "MOST_PAIRS", 100)
+    monkeypatch.setattr(joint_ranking, "BY_GEOMETRY", 200)
+    found = fitted.top_edges(15)
+    assert len({row[:2] for row in found} & {row[:2] for row in every}) >= 12
+    assert not any(fitted.graph_.has_edges([row.source], [row.target])[0] for row in found)
+    few = fitted.top_edges(5, sources=range(30), targets=range(30))
+    assert all(row.source < 30 and row.target < 30 for row in few)

@@ -85,6 +85,12 @@ class Paths:
         """The counts of all pairs from these sources, (sources, nodes), without samples."""
         return self._rows([self._matrices[arrow] for arrow in self.pattern], np.asarray(sources)).toarray()
 
+    def sparse_rows(self, sources: np.ndarray) -> csr_array:
+        """The counts of all pairs from these sources that have paths, from the samples that `score` uses."""
+        left, right = self._steps
+        back = [matrix.T.tocsr() for matrix in reversed(right)]
+        return self._rows([*left, *back], np.asarray(sources))
+
     @cached_property
     def sample(self) -> tuple[int | None, int]:
         """The most neighbours of a node that are followed (None: all), and the cut with the least work.

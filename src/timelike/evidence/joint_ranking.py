@@ -1,4 +1,8 @@
-"""The likeliest edges by the joint model."""
+"""The likeliest edges by the joint model: of all pairs in a small graph, of candidates in a large one.
+
+Candidates are the pairs that the geometry ranks first, and for each source the targets with the most paths
+s → z ← w → t and s → z → t. The joint model ranks them.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,24 @@ from tqdm import tqdm
 
 from timelike._util.checks import instance, whole_number
 from timelike._util.progress import SHOWN
-from timelike.embedding.exact_ranking import aligned
+from timelike.embedding.exact_ranking import aligned, ranker
+from timelike.embedding.exact_ranking import best_pairs as best_pairs_by_geometry
 from timelike.embedding.top_k import UncertainPrediction
+from timelike.evaluation.path_counts import Paths
 from timelike.graphs.digraph import DiGraph, node_numbers
 
 if TYPE_CHECKING:
     from timelike.evidence.joint import Joint
 
+#: Sources whose paths are counted at a time.
+SOURCES = 1 << 10
+
 #: Pairs of a block.
 BLOCK = 1 << 18
+
+#: With more pairs than this, only candidates are ranked: those that the geometry ranks first, and this many
+#: targets of each source by each pattern of paths.
+MOST_PAIRS, BY_GEOMETRY, BY_PATHS = 8_000_000, 100_000, 20
 
 #: Pairs of the shortlist: this many times those that are wanted, and some more.
 LONGER, SPARE = 20, 10_000
@@ -59,12 +72,15 @@ def best_pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The k likeliest pairs and their log-odds, best first; of equal ones, the first by number.
 
-    With many pairs, the first member of the model makes a shortlist, and all members rank it.
+    With many pairs, the first member of the model makes a shortlist, and all members rank it; with more than
+    `MOST_PAIRS`, only candidates are ranked.
     """
     if len(sources) * len(targets) <= BLOCK // 8 or 8 * len(targets) < len(joint.points):
         s, t = np.repeat(sources, len(targets)), np.tile(targets, len(sources))
         kept = _unknown(s, t, without)
         s, t = s[kept], t[kept]
+    elif len(sources) * len(targets) > MOST_PAIRS:
+        s, t = _candidates(joint, BY_GEOMETRY + k, sources, targets, without)
     else:
         s, t = _shortlist(joint, LONGER * k + SPARE, sources, targets, without)
     odds = joint.log_odds_by_number(s, t)
@@ -90,6 +106,39 @@ def _shortlist(
             found = found[np.argpartition(-found[:, 2], count - 1)[:count]]
     s, t, _ = found.T
     return s.astype(np.int64), t.astype(np.int64)
+
+
+def _candidates(
+    joint: Joint, count: int, sources: np.ndarray, targets: np.ndarray, without: list[DiGraph]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs that the geometry or paths speak for, each once."""
+    embedding, nodes = joint.embedding, len(joint.points)
+    model = ranker(embedding.model, embedding.score, embedding.members)
+    s, t, _ = best_pairs_by_geometry(model, embedding.columns, count, without[0], sources, targets)
+    keys = [s.astype(np.int64) * nodes + t]
+    allowed = np.zeros(nodes, bool)
+    allowed[targets] = True
+    for pattern in ("><>", ">>"):
+        paths = Paths(joint.known, pattern, True)
+        for start in tqdm(range(0, len(sources), SOURCES), f"paths {pattern}", unit="block", **SHOWN):
+            s, t = _most_paths(paths, sources[start : start + SOURCES], allowed)
+            keys.append(s.astype(np.int64) * nodes + t)
+    s, t = np.divmod(np.unique(np.concatenate(keys)), nodes)
+    kept = _unknown(s, t, without)
+    return s[kept], t[kept]
+
+
+def _most_paths(paths: Paths, sources: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For each source, the `BY_PATHS` targets with the highest counts."""
+    rows = paths.sparse_rows(sources)
+    row = np.repeat(np.arange(len(sources)), np.diff(rows.indptr))
+    fits = allowed[rows.indices] & (rows.indices != sources[row])
+    fits &= ~paths.graph.has_edges(sources[row], rows.indices)
+    row, column, count = row[fits], rows.indices[fits], rows.data[fits]
+    order = np.lexsort((column, -count, row))
+    row, column = row[order], column[order]
+    rank = np.arange(len(row)) - np.searchsorted(row, row)
+    return sources[row[rank < BY_PATHS]], column[rank < BY_PATHS]
 
 
 def _unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
