@@ -36,7 +36,7 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
     models = {name: Model(MANIFOLDS[name](3), TripleFermiDirac()) for name in names}
     candidates = tuple(Candidate(name, model, config) for name, model in models.items())
     plan = dataclasses.replace(fitted.plan_, candidates=candidates, refit=False)
-    embedding, _ = carry_out(plan, progress=True)
+    embedding = carry_out(plan, progress=True).embedding
     about = embedding.info
     assert headings(capsys) == ["trying minkowski, geometry 1 of 2", "trying euclidean, geometry 2 of 2"]
     scores = {row["geometry"]: row["valid_ap"] for row in about["candidates"]}

@@ -229,7 +229,7 @@ def _print(result: dict[str, Any]) -> None:
     """Print the model and the baselines, one line each, and what the numbers refer to."""
     rows = {"model": result, **result["baselines"]}
     print_table([["", *COLUMNS], *([name, *(scores[c] for c in COLUMNS)] for name, scores in rows.items())])
-    if kinds := list(result["questions"]):
+    if kinds := list(result.get("questions", ())):
         print("\nAP by question (4 non-edges per edge; 1 for the edge turned round)")
         asked = ([name, *(scores["questions"].get(kind) for kind in kinds)] for name, scores in rows.items())
         print_table([["", *(ASKED[kind] for kind in kinds)], *asked])

@@ -63,7 +63,6 @@ def joint_result(estimator: Any) -> dict[str, Any]:
         "precision_at_k": {str(k): joint.precision_at(k) for k in TOP},
         "calibration": joint.calibration_text,
         "members": joint.members,
-        "member_valid_ap": [],
     }
 
 
