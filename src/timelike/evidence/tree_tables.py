@@ -49,7 +49,13 @@ class TreeTables:
     @classmethod
     def learn(cls, x: np.ndarray, labels: np.ndarray, weights: np.ndarray, seed: int) -> TreeTables:
         """Boost trees for the log-odds of the labels, with LightGBM."""
-        import lightgbm
+        try:
+            import lightgbm
+        except OSError as error:  # its wheel needs a library of the system
+            raise ImportError(
+                f"LightGBM cannot be loaded ({error}); install libgomp (Debian: libgomp1), or fit geometry "
+                "alone with evidence none"
+            ) from None
 
         data = lightgbm.Dataset(x, labels, weight=weights)
         booster = lightgbm.train({**PARAMETERS, "seed": seed}, data, ROUNDS)
