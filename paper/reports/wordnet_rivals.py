@@ -95,7 +95,7 @@ def best_published(cases: Sequence[Case]) -> list[list[str]]:
 
 
 def best_published_f1(case: Case) -> float | None:
-    """The best published F1 of a column with d numbers a node; None if there is none."""
+    """The best published F1 of a column with d numbers a node, or None."""
     best = _best([one for one in figures() if "size" not in one], case)
     return best and best[1]
 

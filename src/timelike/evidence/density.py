@@ -53,7 +53,8 @@ class Scale:
         The others are not known to be non-edges: a share π = 1/(1 + ratio) of them are missing edges, and the
         best of them are mostly that. With P the probability that one of the others with score z is an edge,
         the density of z among edges is P/π times that among the others (Elkan and Noto 2008). So an edge,
-        weighing π in all, is told from the others, weighing 1, with probability P/(1 + P).
+        weighing π in all, is distinguished from the others, weighing 1, with probability
+        P/(1 + P).
         """
         from scipy.optimize import minimize
         from scipy.special import expit
