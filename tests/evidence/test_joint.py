@@ -9,6 +9,7 @@ import pytest
 
 import timelike as tl
 from timelike.cli.main import main
+from timelike.estimator.join import why_not_joined
 from timelike.evaluation import metrics
 from timelike.evaluation.questions import QUESTIONS, question_pairs
 from timelike.evidence import joint_ranking
@@ -153,6 +154,14 @@ def test_few_edges_are_geometry_alone():
     model = tl.SpacetimeEmbedding("minkowski", **QUICK).fit(tl.datasets.cycle(30))
     assert model.joint_ is None
     assert "30 edges" in model.embedding_.info["evidence"]
+
+
+@pytest.mark.parametrize(("name", "why"), [("complete", "all possible edges"), ("isolated", "no edges")])
+def test_graphs_without_anything_to_count_are_geometry_alone(name, why):
+    edges = np.argwhere(~np.eye(9, dtype=bool))
+    graph = tl.DiGraph.from_arrays(*edges.T, num_nodes=9 if name == "complete" else 3000)
+    plan = tl.resolve(graph, tl.estimator.FitOptions("minkowski", valid_fraction=0))
+    assert why in why_not_joined(plan)
 
 
 def test_the_scale_finds_the_likelihood_ratio():

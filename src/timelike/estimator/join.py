@@ -19,6 +19,9 @@ from timelike.training.training_loop import DivergedError, train
 #: Graphs with more edges are not cross-fitted: the validation edges are held out of geometry and evidence.
 CROSS_FITTED = 20_000
 
+#: Graphs with more nodes than this per edge consist of isolated nodes.
+ISOLATED = 20
+
 
 def why_not_joined(plan: FitPlan) -> str:
     """The reason why this plan's model is geometry alone; empty if it is not."""
@@ -27,6 +30,10 @@ def why_not_joined(plan: FitPlan) -> str:
     edges = plan.graph.num_edges + (0 if plan.valid is None else len(plan.valid.positives))
     if edges < FEWEST:
         return f"geometry alone: {edges} edges are too few to learn how much other evidence counts"
+    if plan.graph.num_edges == plan.graph.num_nodes * (plan.graph.num_nodes - 1):
+        return "geometry alone: the graph has all possible edges, so there are no non-edges to learn from"
+    if plan.graph.num_nodes > ISOLATED * edges:
+        return "geometry alone: nearly all nodes have no edges, so there is nothing to count about them"
     if edges > CROSS_FITTED and plan.valid is None:
         return "geometry alone: no edges are held out to learn how much other evidence counts"
     return ""

@@ -18,7 +18,7 @@ RANKS = (8, 24, 64)
 #: Graphs with more edges are large and get fewer ranks.
 LARGE = 300_000
 
-#: Graphs with more edges have no distances: they take a search from every source.
+#: Graphs with more edges or nodes have no distances: they take a search from every source.
 SEARCHED = 60_000
 
 #: Pairs of a `block`.
@@ -89,7 +89,9 @@ class Structure:
     def _order(self, suitable: bool) -> dict[str, tuple[str, Term]]:
         graph = self.graph
         found: dict[str, tuple[str, Term]] = {"difference of levels": ("order", Levels(graph))}
-        if not suitable or (graph.num_edges <= SEARCHED and _on_cycles(graph) < MOSTLY_CYCLIC):
+        if not suitable or (
+            max(graph.num_edges, graph.num_nodes) <= SEARCHED and _on_cycles(graph) < MOSTLY_CYCLIC
+        ):
             found["distance"] = ("order", Distance(graph))
             found["distance, reversed"] = ("order", Distance(graph, True))
         return found
