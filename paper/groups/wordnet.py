@@ -172,9 +172,16 @@ def _either(places: Sequence[int]) -> str:
 
 def _training(results: Sequence[Result]) -> str:
     """What all rows share, and which rows had an advantage."""
+    checked = {
+        r.about["title"]: r.about["more"]["check_every"] for r in results if "check_every" in r.about["more"]
+    }
+    others = "; ".join(
+        f"{title} take the best of every {n}th by validation F1" for title, n in checked.items()
+    )
     text = (
-        "All rows take the last epoch. Where several settings are compared, validation F1 after a quarter of "
-        "the steps chooses, with one seed that no result uses. Edges seen are steps × batch."
+        f"All rows take the last epoch{f', but {others}' if others else ''}. Where several settings are "
+        "compared, validation F1 after a quarter of the steps chooses, with one seed that no result uses. "
+        "Edges seen are steps × batch."
     )
     rows = harder(results)
     if not rows:

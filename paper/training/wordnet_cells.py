@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,10 +104,33 @@ def train(
     model = baseline(cell.dim) if baseline else model_of(row.geometry, row.likelihood, cell.dim)
     varied = {name for run in runs for name in run} & {*settings}  # one of several candidates may set these
     runs = [{**{name: settings[name] for name in varied}, **run} for run in runs]
+    if "check_every" in row.more:
+        return _best_epochs(split, model, config, runs, start, row.more["check_every"])
     found = train_runs(split.train, model, config, runs, start=start)
     if isinstance(model.likelihood, Poincare):
         return [directed(run, split.valid) for run in found]
     return found
+
+
+def _best_epochs(
+    split: tl.Split,
+    model: tl.Model,
+    config: tl.Config,
+    settings: list[dict[str, Any]],
+    start: np.ndarray | None,
+    every: int,
+) -> list[tl.Embedding]:
+    """Every run with the points of the epoch, of every `every`-th one, that has the best validation F1."""
+    kept: dict[int, list[np.ndarray]] = {}
+
+    def keep(rows: range, done: int, now: np.ndarray) -> None:
+        if done % every == 0 or done == config.epochs:
+            for row in rows:
+                kept.setdefault(row, []).append(now[row - rows.start].copy())
+
+    runs = train_runs(split.train, model, config, settings, start=start, on_epoch=keep)
+    checked = ((dataclasses.replace(run, points=p) for p in kept[i]) for i, run in enumerate(runs))
+    return [max(some, key=lambda one: best_f1(one, split.valid)[0]) for some in checked]
 
 
 def make_config(more: dict[str, Any], split: tl.Split, percent: int, share: float) -> tl.Config:
