@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from timelike import Embedding, Model, ensemble
+from timelike import DiGraph, Embedding, Model, ensemble
 from timelike.embedding import model_folder
+from timelike.embedding.trained_on import TrainedOn
+from timelike.hierarchy import embed_hierarchy
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import Minkowski
 
@@ -255,3 +257,67 @@ def test_members_have_a_spread(run, fitted, tmp_path):
     code, out, err = run("explore", tmp_path / "model", "--out", tmp_path / "page.html")
     assert code == 0
     assert "has 2 members; the page shows the first" in err
+
+
+@pytest.fixture(scope="session")
+def taxonomy(tmp_path_factory):
+    """Nested cones of a small taxonomy whose edges point from child to parent, and its folder."""
+    rows = "dog canine,wolf canine,cat feline,canine mammal,feline mammal,mammal animal,bird animal,dog pet"
+    graph = DiGraph.from_edges([tuple(row.split()) for row in f"{rows},pet animal".split(",")])
+    embedding = embed_hierarchy(graph, 3)
+    folder = tmp_path_factory.mktemp("taxonomy") / "model"
+    embedding.save(folder, TrainedOn(graph))
+    return embedding, folder
+
+
+def test_relatives_in_a_hierarchy(run, taxonomy, tmp_path):
+    embedding, folder = taxonomy
+    for option, node, found in (
+        ("--ancestors", "dog", embedding.ancestors("dog")),
+        ("--descendants", "mammal", embedding.descendants("mammal")),
+    ):
+        code, out, err = run("predict", folder, option, node)
+        rows = table(out)
+        assert code == 0
+        assert [(row[0], row[2]) for row in rows] == [(x.node, x.steps) for x in found]
+        np.testing.assert_allclose([row[3] for row in rows], [x.time for x in found], rtol=6e-3)
+        assert {row[4] for row in rows} == {True}
+        assert "edges point from child to parent" in err
+    assert {row[0] for row in table(run("predict", folder, "--ancestors", "dog").out)} == {
+        "canine",
+        "pet",
+        "mammal",
+        "animal",
+    }
+    file = tmp_path / "common.parquet"
+    assert run("predict", folder, "--common", "dog", "cat", "--out", file)[:2] == (0, "")
+    assert pl.read_parquet(file)["node"].to_list() == ["mammal"]
+    code, out, _ = run("predict", folder, "--descendants", "animal", "--top", 2, "--json")
+    assert code == 0
+    assert len(json.loads(out)["nodes"]) == 2
+
+
+def test_what_does_not_follow_from_the_edges_is_marked(run, taxonomy, tmp_path):
+    """An event moved below another one by hand: the cone holds it, the edges do not lead there."""
+    embedding, _ = taxonomy
+    points = embedding.points.copy()
+    bird, cat = (embedding.names.index(name) for name in ("bird", "cat"))
+    points[bird] = points[cat]
+    points[bird, 0] -= 0.01  # edges point up, so descendants lie in the past
+    graph = DiGraph.from_edges([("cat", "feline"), ("bird", "animal"), ("feline", "animal")], embedding.names)
+    dataclasses.replace(embedding, points=points).save(tmp_path / "model", TrainedOn(graph))
+    code, out, _ = run("predict", tmp_path / "model", "--ancestors", "bird", "--json")
+    known = {row["node"]: row["known"] for row in json.loads(out)["nodes"]}
+    assert code == 0
+    assert (known["cat"], known["animal"]) == (False, True)
+
+
+def test_mistakes_about_relatives(mistake, taxonomy):
+    _, folder = taxonomy
+    assert "'dgo'" in mistake("predict", folder, "--ancestors", "dgo")
+    assert "dog" in mistake("predict", folder, "--ancestors", "dogg")
+    assert "--common has 1" in mistake("predict", folder, "--common", "dog")
+    assert "threshold is 2" in mistake("predict", folder, "--descendants", "dog", "--threshold", 2)
+    assert "--threshold" in mistake("predict", folder, "--source", "dog", "--threshold", 0.5)
+    assert "--why" in mistake("predict", folder, "--ancestors", "dog", "--why")
+    assert "--top is 0" in mistake("predict", folder, "--ancestors", "dog", "--top", 0)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
+from timelike.cli.answer_tables import name_column, nodes_in, table_of
 from timelike.cli.options import File, Flag, Json, chosen, optional
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
+from timelike.cli.relatives_table import Asked, check_relatives, relatives
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ Node = Annotated[str | None, optional("NODE")]
 
 #: Default of --top, and rows per piece of output.
 TOP, ROWS = 10, 1 << 16
-
-#: Significant digits of a list; pairs of a file keep them all.
-DIGITS = 3
 
 #: Scoring more pairs than this takes long: a note says so.
 MANY = 10**9
@@ -44,7 +42,12 @@ class Predict:
     fitted with more. Edges of training and validation are excluded, except from --pairs. --pairs and --each
     write row by row, so the table may be larger than memory.
 
+    In a hierarchy, --ancestors, --descendants and --common read the light cones of the geometry. Columns:
+    node, probability, steps (1: parent or child), time (the depth between them), and known: whether edges of
+    training and validation lead there. Which end of an edge is the parent is found from the graph.
+
     Example: timelike predict model --source lexA --top 5
+    Example: timelike predict wordnet --common dog.n.01 cat.n.01
     """
 
     model: ModelFolder
@@ -67,6 +70,18 @@ class Predict:
     similar: Node = None
     """List the nearest nodes, which have nearly the same edges. Columns: node, distance."""
 
+    ancestors: Node = None
+    """List the nodes between this node and the root, nearest first: those whose light cones hold it."""
+
+    descendants: Node = None
+    """List the nodes in the light cone of this node, nearest first."""
+
+    common: Annotated[tuple[str, ...], optional("A B")] = ()
+    """List the lowest common ancestors of two nodes."""
+
+    threshold: Annotated[float | None, optional("P")] = None
+    """With these three: list nodes with at least this probability; default: all in the light cone."""
+
     sources: File = None
     """With --all or --each: only edges out of the nodes in this file, one name per line."""
 
@@ -74,7 +89,7 @@ class Predict:
     """With --all: only edges into the nodes in this file, one name per line."""
 
     top: Annotated[int | None, optional("K")] = None
-    """Number of edges, best first; default: 10, with --pairs all in the order of the file."""
+    """Number of rows, best first; default: 10, with --pairs, --ancestors and --common all."""
 
     format: Annotated[TableFormat | None, chosen(TableFormat)] = None
     """Format of the table; default: the ending of --out, or tsv."""
@@ -97,13 +112,19 @@ class Predict:
     def run(self) -> None:
         """Predict and write the table."""
         form = self._checked()
-        without = "" if self.pairs or self.similar else "predictions may include them"
+        kin = self._kin()
+        without = "" if self.pairs or self.similar or kin else "predictions may include them"
         fitted = self.loading.load(self.model, without)
-        fitted = self._at_ratio(fitted)
+        fitted = self._at_ratio(fitted._replace(joint=None) if kin else fitted)
         with self._writing(fitted, form) as take:
             if self.similar is not None:
-                rows = fitted.embedding.most_similar(fitted.node(self.similar, "--similar"), self.top or TOP)
-                take(_table(rows, ("node", "distance"), _names(fitted).dtype))
+                near = fitted.embedding.most_similar(fitted.node(self.similar, "--similar"), self.top or TOP)
+                take(table_of(near, ("node", "distance"), name_column(fitted).dtype))
+                return
+            if kin is not None:
+                columns, rows, notes = relatives(fitted, kin)
+                take(table_of(rows, columns, name_column(fitted).dtype))
+                note(*notes, fitted.calibration or "the probabilities are not calibrated")
                 return
             self._predict(fitted, take)
         note(fitted.calibration or "the probabilities are not calibrated")
@@ -117,6 +138,9 @@ class Predict:
             "--all": self.all,
             "--each": self.each,
             "--similar": self.similar,
+            "--ancestors": self.ancestors,
+            "--descendants": self.descendants,
+            "--common": self.common or None,
         }
         used = [option for option, value in modes.items() if value is not None and value is not False]
         if not used:
@@ -129,12 +153,20 @@ class Predict:
                 raise ValueError(
                     f"{option} cannot be combined with {used[0]}; it needs {' or '.join(allowed)}"
                 )
+        check_relatives(used[0], self.common, self.threshold, self.why)
         if self.each is not None and self.top is not None:
             raise ValueError("--top cannot be combined with --each")
         for option, count in (("--top", self.top), ("--each", self.each)):
             if count is not None and count < 1:
                 raise ValueError(f"{option} is {count}; it must be ≥ 1")
         return self._format()
+
+    def _kin(self) -> Asked | None:
+        """What is asked of the hierarchy, if anything."""
+        asked = (("--ancestors", self.ancestors), ("--descendants", self.descendants))
+        if self.common:
+            return Asked("--common", self.common, self.top, self.threshold)
+        return next((Asked(name, [x], self.top, self.threshold) for name, x in asked if x is not None), None)
 
     def _at_ratio(self, fitted: Fitted) -> Fitted:
         """The model with probabilities for --ratio, and --why only where it can be answered."""
@@ -167,7 +199,8 @@ class Predict:
         yield pieces.append
         numbers = pl.selectors.float().cast(pl.Float64).round_sig_figs(6)
         rows = pl.concat(pieces).with_columns(numbers).to_dicts() if pieces else []
-        result: dict[str, Any] = {"nodes" if self.similar is not None else "edges": rows}
+        of_nodes = self.similar is not None or self._kin() is not None
+        result: dict[str, Any] = {"nodes" if of_nodes else "edges": rows}
         if self.all and fitted.joint is not None:
             result["precision_at_k"] = fitted.joint.precision_at(max(len(rows), 1))
         print_json({**result, "calibration": fitted.calibration})
@@ -185,16 +218,16 @@ class Predict:
         return form
 
     def _predict(self, fitted: Fitted, take: Take) -> None:
-        embedding, known, names = fitted.embedding, fitted.known, _names(fitted)
+        embedding, known, names = fitted.embedding, fitted.known, name_column(fitted)
         answers = fitted.answers
         top = TOP if self.top is None else self.top
         columns = ["source", "target", "probability", *["spread"] * (answers.members > 1)]
         if self.pairs is not None:
             self._score(self.pairs, fitted, take, names, columns)
         elif self.each is not None:
-            self._predict_each(self.each, fitted, lambda rows: take(_table(rows, columns, names.dtype)))
+            self._predict_each(self.each, fitted, lambda rows: take(table_of(rows, columns, names.dtype)))
         elif self.all:
-            ends = [_nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            ends = [nodes_in(fitted, file) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
@@ -217,7 +250,7 @@ class Predict:
         self, fitted: Fitted, edges: Sequence[Any], columns: list[str], names: pl.Series
     ) -> pl.DataFrame:
         """The table of edges, with --why the contributions of each group of evidence."""
-        table = _table(edges, columns, names.dtype)
+        table = table_of(edges, columns, names.dtype)
         if not self.why or fitted.joint is None:
             return table
         import polars as pl
@@ -236,7 +269,7 @@ class Predict:
         from timelike._util.progress import SHOWN
 
         embedding, known = fitted.embedding, fitted.known
-        sources = _nodes_in(fitted, self.sources)
+        sources = nodes_in(fitted, self.sources)
         if sources is None:
             strangers = embedding.strangers(known) if fitted.joint is None else np.zeros(0, int)
             numbers = np.delete(np.arange(len(embedding.points)), strangers)
@@ -273,38 +306,3 @@ class Predict:
         self.reading.each_pairs(file, len(embedding.points), embedding.names, score)
         if best is not None:
             take(best)
-
-
-def _table(rows: Sequence[Any], columns: Sequence[str], kind: Any) -> pl.DataFrame:
-    """Rows as a table, numbers in the precision of the computation.
-
-    `kind` is the type of the columns of nodes: text if their names have several types.
-    """
-    import polars as pl
-
-    table = {}
-    for i, column in enumerate(columns):
-        values = [row[i] for row in rows]
-        if column not in ("source", "target", "node"):
-            table[column] = pl.Series(values, dtype=pl.Float64).round_sig_figs(DIGITS).cast(pl.Float32)
-        elif kind == pl.String:
-            table[column] = pl.Series([x if isinstance(x, str) else repr(x) for x in values], dtype=kind)
-        else:
-            table[column] = pl.Series(values, dtype=kind)
-    return pl.DataFrame(table)
-
-
-def _nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
-    from timelike.io import names_in
-
-    return None if file is None else fitted.nodes(names_in(file), str(file))
-
-
-def _names(fitted: Fitted) -> pl.Series:
-    """The names of the nodes, by number."""
-    import polars as pl
-
-    from timelike.embedding.model_folder import name_columns
-
-    columns = name_columns(fitted.embedding.names)
-    return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))

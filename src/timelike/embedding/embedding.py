@@ -193,6 +193,11 @@ class Embedding(PairAnswers):
         return cls(**model_folder.load(path))
 
     @property
+    def geometry(self) -> Embedding:
+        """The embedding itself."""
+        return self
+
+    @property
     def members(self) -> int:
         """The number of ensemble members, 1 for a single model."""
         return 1 if self.others is None else 1 + len(self.others)

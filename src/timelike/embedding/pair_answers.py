@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from timelike.graphs.digraph import is_one, node_numbers
+from timelike.embedding import cone_relatives
+from timelike.embedding.cone_relatives import CommonAncestor, Relative
+from timelike.graphs.digraph import DiGraph, is_one, node_numbers
+
+if TYPE_CHECKING:
+    from timelike.embedding.embedding import Embedding
 
 
 class PairAnswers(abc.ABC):
@@ -19,6 +24,11 @@ class PairAnswers(abc.ABC):
 
     points: np.ndarray
     names: Sequence[Hashable] | None
+
+    @property
+    @abc.abstractmethod
+    def geometry(self) -> Embedding:
+        """The embedding whose light cones hold ancestors and descendants."""
 
     @abc.abstractmethod
     def log_prob_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -60,6 +70,48 @@ class PairAnswers(abc.ABC):
     def log_odds(self, sources: Any, targets: Any) -> Any:
         """log P − log(1 − P) of the edges sources[i] → targets[i], exact even for P near 1."""
         return self._by_name(self.log_odds_by_number, sources, targets)
+
+    def ancestors(
+        self,
+        node: Hashable,
+        k: int | None = None,
+        *,
+        threshold: float | None = None,
+        graph: DiGraph | None = None,
+    ) -> list[Relative]:
+        """The nodes towards the root whose light cones hold a node, nearest first; at most k of them.
+
+        With a `threshold`, those whose edge or path has at least this probability. Which end of an edge is
+        the parent is known from fitting nested cones; else it is found from `graph` or, without, the cones.
+        """
+        return cone_relatives.of_node(self.geometry, node, k, threshold, graph, ancestors=True)
+
+    def descendants(
+        self,
+        node: Hashable,
+        k: int | None = None,
+        *,
+        threshold: float | None = None,
+        graph: DiGraph | None = None,
+    ) -> list[Relative]:
+        """The nodes away from the root in the light cone of a node, nearest first, as in `ancestors`."""
+        return cone_relatives.of_node(self.geometry, node, k, threshold, graph, ancestors=False)
+
+    def common_ancestors(
+        self,
+        first: Hashable,
+        second: Hashable,
+        k: int | None = None,
+        *,
+        threshold: float | None = None,
+        graph: DiGraph | None = None,
+    ) -> list[CommonAncestor]:
+        """The lowest common ancestors of two nodes, nearest first, as in `ancestors`.
+
+        No light cone of another common ancestor lies between. If one node is an ancestor of the other, it is
+        the answer.
+        """
+        return cone_relatives.common_ancestors(self.geometry, first, second, k, threshold, graph)
 
     def name(self, number: int) -> Hashable:
         """The user's name of a node."""

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.embedding import model_folder
+from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.exact_ranking import aligned
 from timelike.embedding.top_k import Neighbour, Predictions
@@ -221,6 +222,28 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """The k nodes nearest to a node in spacetime, nearest first."""
         return self._fitted().most_similar(node, k)
 
+    def ancestors(
+        self, node: Hashable, k: int | None = None, *, threshold: float | None = None
+    ) -> list[Relative]:
+        """The nodes towards the root whose light cones hold a node, nearest first; at most k of them.
+
+        With a `threshold`, those whose edge or path has at least this probability.
+        """
+        return self._fitted().ancestors(node, k, threshold=threshold, graph=self._known_if_kept())
+
+    def descendants(
+        self, node: Hashable, k: int | None = None, *, threshold: float | None = None
+    ) -> list[Relative]:
+        """The nodes away from the root in the light cone of a node, nearest first, as in `ancestors`."""
+        return self._fitted().descendants(node, k, threshold=threshold, graph=self._known_if_kept())
+
+    def common_ancestors(
+        self, first: Hashable, second: Hashable, k: int | None = None, *, threshold: float | None = None
+    ) -> list[CommonAncestor]:
+        """The lowest common ancestors of two nodes, nearest first, as in `ancestors`."""
+        graph = self._known_if_kept()
+        return self._fitted().common_ancestors(first, second, k, threshold=threshold, graph=graph)
+
     def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> SpacetimeEmbedding:
         """Fold in the new nodes that `edges` names, see `Embedding.add_nodes`; the edges are known from now.
 
@@ -319,6 +342,9 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
                 "this model does not keep its training edges; pass exclude=graph, or load(path, graph=…)"
             )
         return self.trained_on_
+
+    def _known_if_kept(self) -> DiGraph | None:
+        return None if self._fitted() and self.trained_on_ is None else self.known_
 
     def _excluded(self, exclude: DiGraph | None) -> DiGraph:
         return self.known_ if exclude is None else exclude

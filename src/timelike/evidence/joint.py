@@ -58,6 +58,11 @@ class Joint(PairAnswers):
         return self.embedding.points
 
     @property
+    def geometry(self) -> Embedding:
+        """The embedding alone: its light cones hold ancestors and descendants."""
+        return self.embedding
+
+    @property
     def info(self) -> dict[str, Any]:
         """The record of the embedding's training."""
         return self.embedding.info

@@ -42,5 +42,6 @@ def embed_hierarchy(
     model = Model(Minkowski(dim), Cone(tau1=TIP, beta=GROWTH, alpha=0.0))
     seconds = round(time.perf_counter() - start, 3)
     info = {"method": "nested cones", "hierarchy": str(hierarchy), "seed": seed, "seconds": seconds}
+    info["upward"] = hierarchy.upward
     embedding = Embedding(model, points, graph.names, {}, info)
     return embedding if valid is None else embedding.calibrated(valid)

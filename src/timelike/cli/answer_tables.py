@@ -1,0 +1,53 @@
+"""Answers of `timelike predict` as tables: rows with nodes by name, and numbers in few digits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike.cli.saved_models import Fitted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Significant digits of a list; pairs of a file keep them all.
+DIGITS = 3
+
+
+def table_of(rows: Sequence[Any], columns: Sequence[str], kind: Any) -> pl.DataFrame:
+    """Rows as a table, numbers in the precision of the computation.
+
+    `kind` is the type of the columns of nodes: text if their names have several types.
+    """
+    import polars as pl
+
+    table = {}
+    for i, column in enumerate(columns):
+        values = [row[i] for row in rows]
+        if column in ("steps", "known"):
+            table[column] = pl.Series(values, dtype=pl.Boolean if column == "known" else pl.Int32)
+        elif column not in ("source", "target", "node"):
+            table[column] = pl.Series(values, dtype=pl.Float64).round_sig_figs(DIGITS).cast(pl.Float32)
+        elif kind == pl.String:
+            table[column] = pl.Series([x if isinstance(x, str) else repr(x) for x in values], dtype=kind)
+        else:
+            table[column] = pl.Series(values, dtype=kind)
+    return pl.DataFrame(table)
+
+
+def nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
+    """The nodes that a file names, one per line; None without a file."""
+    from timelike.io import names_in
+
+    return None if file is None else fitted.nodes(names_in(file), str(file))
+
+
+def name_column(fitted: Fitted) -> pl.Series:
+    """The names of the nodes, by number."""
+    import polars as pl
+
+    from timelike.embedding.model_folder import name_columns
+
+    columns = name_columns(fitted.embedding.names)
+    return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))
