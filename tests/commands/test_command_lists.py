@@ -16,6 +16,7 @@ from timelike.cli.main import COMMANDS, main
 from timelike.cli.printing import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
+from timelike.estimator.recipes import READ_OFF
 from timelike.estimator.settings import EVIDENCE, PRESETS
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
 from timelike.io.formats import FORMATS as READ_FORMATS
@@ -25,7 +26,7 @@ from timelike.manifolds import MANIFOLDS
 #: Every list of choices → the registry that it must agree with.
 REGISTRIES = {
     "Spacetime": MANIFOLDS,
-    "Geometry": [*MANIFOLDS, *MODELS],
+    "Geometry": [*MANIFOLDS, *MODELS, *READ_OFF],
     "LikelihoodName": LIKELIHOODS,
     "Preset": PRESETS,
     "Storage": STORAGES,

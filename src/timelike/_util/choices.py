@@ -28,6 +28,7 @@ Geometry = Literal[
     "poincare-embedding",
     "shadow-cones",
     "dot-product",
+    "nested-cones",
 ]
 LikelihoodName = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]
 Preset = Literal["cyclic", "general", "hierarchy", "regulatory"]

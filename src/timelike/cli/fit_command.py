@@ -267,6 +267,9 @@ class Fit:
         from timelike.training.replay import record
 
         assert self.snapshots is not None
+        if not estimator.embedding_.history:
+            note("--snapshots: the points were read off the edges, so there are no epochs to replay")
+            return
         assert estimator.trained_on_ is not None
         replay = record(estimator.embedding_, estimator.trained_on_, self.snapshots)
         replay.save(self.out)

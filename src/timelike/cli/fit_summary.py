@@ -37,9 +37,10 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
         "edges": graph.num_edges,
         "valid_edges": 0 if valid is None else len(valid.positives),
         "refit": "refit" in info,
-        "epochs": len(embedding.history["loss"]),
-        "best_epoch": info["best_epoch"],
-        "selected_by": info["selected_by"],
+        "epochs": len(embedding.history.get("loss", ())),
+        "best_epoch": info.get("best_epoch", 0),
+        "selected_by": info.get("selected_by"),
+        "method": info.get("method", "training"),
         "members": embedding.members,
         "valid_ap": info.get("valid_ap"),
         "guessing_ap": None if valid is None else float(np.asarray(valid.labels).mean()),
@@ -79,7 +80,10 @@ def show(summary: dict[str, Any]) -> None:
     print(f"{model}: {summary['nodes']:,} nodes, {summary['edges']:,} edges learned; ", end="")
     print(f"{summary['valid_edges']:,} edges {held_out}")
     print(f"geometry       {summary['reason']}")
-    print(f"epoch          {summary['best_epoch']} of {summary['epochs']} ({summary['selected_by']})")
+    if summary["epochs"]:
+        print(f"epoch          {summary['best_epoch']} of {summary['epochs']} ({summary['selected_by']})")
+    else:
+        print(f"points         {summary['method']}, read off the edges without training")
     if summary["valid_ap"] is not None:
         members = ", ".join(f"{ap:.3f}" for ap in summary["member_valid_ap"])
         alone = f"; its members alone score {members}" if members else ""

@@ -71,7 +71,9 @@ class Sweep:
         if self.out is not None:
             model_folder.check_free(self.out, "--out")
         plan = tl.resolve(self.reading.graph(self.edges), options)
-        candidate = plan.candidates[0]
+        if not plan.trained:
+            raise ValueError(f"--geometry is {self.geometry}, which has nothing to train; name another one")
+        candidate = plan.trained[0]
         with nullcontext() if self.out is None or self.storage else keeping(self.out, self.resume):
             try:
                 runs = self._train(plan, grid)
@@ -103,7 +105,7 @@ class Sweep:
         from timelike.training.sweeps import Sweep as Found
 
         graph: Any = plan.graph
-        work = (graph, plan.candidates[0].model, plan.candidates[0].config, grid, self.training.seeds)
+        work = (graph, plan.trained[0].model, plan.trained[0].config, grid, self.training.seeds)
         if self.storage is not None:
             if plan.valid is None:
                 raise ValueError("--storage needs validation to compare runs; valid_fraction must be > 0")

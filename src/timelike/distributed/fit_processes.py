@@ -12,7 +12,8 @@ from timelike.distributed.sharded_edges import over_processes, own_nodes, rows_o
 from timelike.distributed.sharded_run import mesh_of_all
 from timelike.distributed.sharded_train import Run
 from timelike.embedding.embedding import Embedding
-from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
+from timelike.estimator.candidates import Candidate, Trained
+from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.graphs.digraph import DiGraph
 from timelike.io.columns import Columns
@@ -48,6 +49,7 @@ def _carry_out(
     estimator: SpacetimeEmbedding, plan: FitPlan, edges: DiGraph, checkpoint: Path, every: float
 ) -> None:
     def train(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        assert isinstance(candidate, Trained)
         run = Run(edges, candidate.model, candidate.config, plan.valid, checkpoint, every)
         embedding = run.finish(plan.graph.names)
         if embedding is None:

@@ -1,12 +1,14 @@
 """From a graph and a few options to a fitted model: the plan of a fit, what it tries, and the front door.
 
 `resolve` makes a `FitPlan`; `SpacetimeEmbedding` carries it out. May import: _util, core, likelihoods,
-manifolds, graphs, evaluation, io, baselines, engine, embedding, evidence, training.
+manifolds, graphs, evaluation, io, baselines, engine, embedding, evidence, training,
+hierarchy.
 """
 
 from timelike.estimator.baseline_names import TRAINED, UNTRAINED
 from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
-from timelike.estimator.fit_plan import Candidate, FitPlan, resolve
+from timelike.estimator.candidates import Candidate, NestedCones, Trained
+from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.settings import PRESETS, FitOptions, Settings
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.estimator.tuning import Tuned, tune
@@ -19,8 +21,10 @@ __all__ = [
     "Candidate",
     "FitOptions",
     "FitPlan",
+    "NestedCones",
     "Settings",
     "SpacetimeEmbedding",
+    "Trained",
     "Tuned",
     "evaluate_baselines",
     "resolve",

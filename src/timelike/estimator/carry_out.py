@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
-from timelike.engine.config import Config
-from timelike.estimator.fit_plan import Candidate, FitPlan
+from timelike.estimator.candidates import Candidate, Checkpoint, kept_epoch, made, with_valid_ap
+from timelike.estimator.fit_plan import FitPlan
 from timelike.estimator.join import joined, why_not_joined
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.metrics import average_precision
-from timelike.evaluation.pair_evaluation import best_threshold, score_pairs
+from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph
-from timelike.training.checkpoint import Checkpointing, beside
-from timelike.training.ensembles import ensemble, train_members
-from timelike.training.sweeps import sweep
-from timelike.training.training_loop import DivergedError, train
+from timelike.training.checkpoint import beside
+from timelike.training.ensembles import ensemble
+from timelike.training.training_loop import DivergedError
 
-Checkpoint = Checkpointing | str | os.PathLike | None
+#: Once a candidate has this validation AP, the others are not tried: there is next to nothing to gain.
+ENOUGH = 0.99
 
 
 #: Trains one candidate of a plan: (plan, candidate, checkpoint, progress) → its embedding.
@@ -46,10 +42,10 @@ def carry_out(
 ) -> Outcome:
     """Do what a plan says.
 
-    `train` replaces `train_candidate`, for example to train on many processes. `info` records the geometry,
+    `train` replaces `embed_candidate`, for example to train on many processes. `info` records the geometry,
     the reason for it, and a row per candidate.
     """
-    candidate, embedding, tried = choose(plan, checkpoint, progress, train or train_candidate)
+    candidate, embedding, tried = choose(plan, checkpoint, progress, train or embed_candidate)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
         embedding = with_members(embedding, plan, checkpoint, progress)
@@ -79,13 +75,16 @@ def carry_out(
 def choose(
     plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train
 ) -> tuple[Candidate, Embedding, list[dict[str, Any]]]:
-    """Train the candidates; return the one with the best validation AP, and a row about each."""
+    """Embed the candidates; return the one with the best validation AP, and a row about each."""
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     for number, candidate in enumerate(plan.candidates, 1):
         name, count = candidate.geometry, len(plan.candidates)
-        what = f"training in {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
-        runs = max(1, len(candidate.variations)) * plan.seeds
+        if best is not None and best[0] >= ENOUGH:
+            tried.append({"geometry": name, "valid_ap": None, "status": "not tried"})
+            continue
+        what = f"{candidate.doing} {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
+        runs = candidate.runs * plan.seeds
         announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept")
         kept = beside(checkpoint, [name] * (count > 1))
         try:
@@ -103,17 +102,11 @@ def choose(
     return best[1], best[2], tried
 
 
-def train_candidate(
+def embed_candidate(
     plan: FitPlan, candidate: Candidate, checkpoint: Checkpoint, progress: bool | None
 ) -> Embedding:
-    """Train all seeds and variations of a candidate in one program, and return the best run."""
-    model, config, runs = candidate.model, candidate.config, candidate.variations
-    common: dict[str, Any] = {"valid": plan.valid, "checkpoint": checkpoint, "progress": progress}
-    if not runs and plan.seeds == 1:
-        return train(plan.graph, model, config, **common)
-    seeds = range(config.seed, config.seed + plan.seeds)
-    grid = [{**run, "seed": seed} for run in runs or [{}] for seed in seeds]
-    return sweep(plan.graph, model, config, grid, **common).best  # type: ignore[arg-type]
+    """The best run of a candidate in this process."""
+    return candidate.embed(plan.graph, plan.valid, plan.seeds, checkpoint, progress)
 
 
 def explain(geometry: str, why: str, tried: list[dict[str, Any]]) -> str:
@@ -134,19 +127,15 @@ def with_members(
 
     Runs that diverge are left out. The validation AP becomes that of the mean.
     """
-    config, count = Config.from_dict(embedding.info["config"]), plan.members
+    chosen, count = made(embedding), plan.members
     announce(progress, f"training the other members, {count - 1} more with the best settings")
-    seeds, kept = range(config.seed + 1, config.seed + count), beside(checkpoint, ["members"])
+    seeds, kept = range(chosen.seed + 1, chosen.seed + count), beside(checkpoint, ["members"])
     graph: Any = plan.graph
-    others = train_members(graph, embedding.model, config, seeds, plan.valid, kept, progress)
+    others = chosen.members(graph, seeds, plan.valid, kept, progress)
     if not others:
         raise DivergedError("all other members diverged: try a lower learning rate", 0, embedding)
     together = ensemble([embedding, *others])
-    if plan.valid is None:
-        return together
-    scores = score_pairs(together, plan.valid.sources, plan.valid.targets)
-    reached = average_precision(scores, np.asarray(plan.valid.labels))
-    return dataclasses.replace(together, info={**together.info, "valid_ap": reached})
+    return together if plan.valid is None else with_valid_ap(together, plan.valid)
 
 
 def refit(
@@ -162,21 +151,16 @@ def refit(
     history stay those of the validated run. So does its threshold, which `info["refit"]` keeps with a digest
     of the validation pairs: edges that were learned cannot validate (`learned_since`).
     """
-    members = embedding.info.get("members", [])
-    last = int(embedding.info["best_epoch"])
-    if members:
-        last = int(np.median([one["best_epoch"] for one in members]))
-    config = Config.from_dict(embedding.info["config"]).ended_at(last)
-    kept = beside(checkpoint, ["refit"])
+    members, last = embedding.info.get("members", []), kept_epoch(embedding)
+    chosen, kept = made(embedding, last), beside(checkpoint, ["refit"])
     announce(progress, f"training again, with the validation edges too: {last} epochs")
     if members:
-        seeds = [one["seed"] for one in members]
-        runs = train_members(graph, embedding.model, config, seeds, None, kept, progress)
+        runs = chosen.members(graph, [one["seed"] for one in members], None, kept, progress)
         if len(runs) < len(members):
             raise DivergedError(f"{len(members) - len(runs)} of the members diverged", 0, embedding)
         again = ensemble(runs)
     else:
-        again = train(graph, embedding.model, config, checkpoint=kept, progress=progress)
+        again = chosen.embed(graph, checkpoint=kept, progress=progress)
     threshold, _ = best_threshold(embedding, valid)
     found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold, "valid": valid.digest}
     info = {**embedding.info, "refit": found}

@@ -8,20 +8,22 @@ command line, streamed fits, fits on many processes, sweeps and searches all car
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
-from timelike.embedding.plain_json import struct_to_json
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
 from timelike.estimator.baseline_names import baseline_names
+from timelike.estimator.candidates import Candidate, Trained
+from timelike.estimator.cone_candidate import cones_in, named_cones
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.recipes import (
+    READ_OFF,
     SWEPT_OF_CONFIG,
     candidate_geometries,
     negatives_like,
@@ -30,7 +32,7 @@ from timelike.estimator.recipes import (
     shortened,
     variations,
 )
-from timelike.estimator.settings import FitOptions, Settings, as_settings, only
+from timelike.estimator.settings import FitOptions, Settings, as_settings, dim_of, only
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
 from timelike.evaluation.splits import Split
@@ -43,31 +45,10 @@ STREAMED = "minkowski"
 
 
 @dataclasses.dataclass(frozen=True)
-class Candidate:
-    """One geometry to train: the model, how to train it, and numbers to vary in one program."""
-
-    geometry: str
-    model: Model
-    config: Config
-    variations: tuple[Mapping[str, float], ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values; a manifold or likelihood of the user's own goes by its text."""
-        return {
-            "geometry": self.geometry,
-            "dim": self.model.manifold.dim,
-            "manifold": _plain(self.model.manifold, "manifold"),
-            "likelihood": _plain(self.model.likelihood, "likelihood"),
-            "config": self.config.to_dict(),
-            "variations": [dict(run) for run in self.variations],
-        }
-
-
-@dataclasses.dataclass(frozen=True)
 class FitPlan:
     """What a fit will do, as data; `timelike fit --plan` prints it, and the saved model keeps it.
 
-    candidates       geometries to train, the most promising first; validation picks one
+    candidates       geometries to try, the most promising first; validation picks one
     valid_negatives  the kind of negatives that validation edges are compared with; None if the negatives
                      were given too
     score            "likelihood", or "best": the score with the highest validation AP
@@ -94,6 +75,11 @@ class FitPlan:
     valid: LabelledPairs | None = dataclasses.field(repr=False, compare=False)
     known: DiGraph | None = dataclasses.field(repr=False, compare=False)
 
+    @property
+    def trained(self) -> tuple[Trained, ...]:
+        """The candidates that are trained."""
+        return tuple(one for one in self.candidates if isinstance(one, Trained))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         valid = 0 if self.valid is None else len(self.valid.positives)
@@ -110,19 +96,17 @@ class FitPlan:
         }
 
     def __str__(self) -> str:
-        first = self.candidates[0].config
-        kinds = ", ".join(f"{count} {kind}" for kind, count in first.negatives.counts.items())
+        steps = {type(one): one.steps for one in reversed(self.candidates)}
         valid = 0 if self.valid is None else len(self.valid.positives)
         rows = {
             "training edges": f"{self.graph.num_edges:,} between {self.graph.num_nodes:,} nodes",
             "validation": f"{valid:,} edges; {self.reasons['validation']}",
             "geometry": f"{' | '.join(one.geometry for one in self.candidates)}; {self.reasons['geometry']}",
             "model": f"{self.candidates[0].model}",
-            "runs": f"{sum(max(1, len(one.variations)) for one in self.candidates) * self.seeds}"
+            "runs": f"{sum(one.runs for one in self.candidates) * self.seeds}"
             + f", then {self.members - 1} more for an ensemble" * (self.members > 1),
-            "training": f"{first.epochs} epochs, {first.batch_size} edges a step, {first.optimizer}, "
-            f"learning rate {first.learning_rate:g}",
-            "negatives": f"{kinds} per edge; {self.reasons['negatives']}",
+            "training": " | ".join(reversed(steps.values())),
+            "negatives": f"{_kinds(self.trained)}; {self.reasons['negatives']}",
             "score": self.score,
             "calibration": "on the validation pairs" if self.calibrate and valid else "none",
             "baselines": ", ".join(self.baselines) or "none",
@@ -161,22 +145,23 @@ def resolve(
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)
-    names, reasons["geometry"] = _geometries(train, options, settings)
-    built = [(name, *assemble(train, name, settings, options, negatives)) for name in names]
-    if len(built) > 1:
-        built = [row for row in built if storable(row[2].tables, row[1].manifold)]
-        alone = "the graph is large" if train.num_edges > MOST_EDGES else missing
-        if len(built) > 1 and (alone or spread):
-            built = built[:1]
-            reasons["geometry"] += f"; not compared with others: {alone or 'many processes train once'}"
     validated = pairs is not None and not streamed and not spread
+    alone = "the graph is large" if train.num_edges > MOST_EDGES else missing
+    alone = alone or "many processes train once" * spread
+    cones = cones_in(graph, options, settings) if validated else None
+    names, reasons["geometry"] = _geometries(train, options, settings)
+    if names[0] in READ_OFF:
+        candidates: list[Candidate] = [named_cones(train, options, settings, spread)]
+    else:
+        candidates = [*_trained(train, names, settings, options, negatives, validated)]
+    if len(candidates) > 1 and alone:
+        candidates = candidates[:1]
+        reasons["geometry"] += f"; not compared with others: {alone}"
+    if cones is not None:
+        candidates.insert(0, cones.candidate)
+        reasons["geometry"] = f"{cones.reason}; {reasons['geometry']}"
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
     evidence, reasons["evidence"] = _evidence(options, streamed, spread)
-    candidates = []
-    for name, model, config in built:
-        runs = _variations(name, model, config, train, settings, options) if validated else ()
-        label = name if isinstance(name, str) else type(name).__name__
-        candidates.append(Candidate(label, model, config, runs))
     return FitPlan(
         candidates=tuple(candidates),
         valid_negatives=drawn,
@@ -206,14 +191,32 @@ def assemble(
     `negatives` are used if neither settings nor options name any.
     """
     settings, options = settings or Settings(), options or FitOptions()
-    dim = next(x for x in (options.dim, settings.dim, 10) if x is not None)
-    model, config = recipe(geometry, dim, options.likelihood or settings.likelihood, graph)
+    model, config = recipe(
+        geometry, dim_of(options, settings), options.likelihood or settings.likelihood, graph
+    )
     only("numbers has", settings.numbers, numbers_of(model), "this model has")
     kinds = Negatives(**settings.negatives) if settings.negatives else negatives
     drawn: dict[str, Any] = {} if kinds is None else {"negatives": kinds}
     config = dataclasses.replace(config, **settings.training, **drawn)
     config = dataclasses.replace(shortened(config, options.epochs), **options.named)
     return with_numbers(model, settings.numbers), config
+
+
+def _trained(
+    graph: AnyGraph,
+    names: list[str | Manifold],
+    settings: Settings,
+    options: FitOptions,
+    negatives: Negatives | None,
+    validated: bool,
+) -> Iterator[Trained]:
+    """Geometries to train; of several, those whose points can be stored as the options say."""
+    for name in names:
+        model, config = assemble(graph, name, settings, options, negatives)
+        if len(names) == 1 or storable(config.tables, model.manifold):
+            runs = _variations(name, model, config, graph, settings, options) if validated else ()
+            label = name if isinstance(name, str) else type(name).__name__
+            yield Trained(label, model, config, runs)
 
 
 def _held_out(
@@ -312,6 +315,14 @@ def _refit(
     return True, "validation edges were held out of the graph"
 
 
+def _kinds(trained: tuple[Trained, ...]) -> str:
+    """The negatives of training in words."""
+    if not trained:
+        return "none"
+    counts = trained[0].config.negatives.counts
+    return f"{', '.join(f'{count} {kind}' for kind, count in counts.items())} per edge"
+
+
 def _evidence(options: FitOptions, streamed: bool, spread: bool) -> tuple[str, str]:
     """The evidence beside the geometry, and why."""
     if options.evidence == "none":
@@ -319,10 +330,3 @@ def _evidence(options: FitOptions, streamed: bool, spread: bool) -> tuple[str, s
     if streamed or spread:
         return "none", "geometry alone: paths are not counted for streamed edges and many processes"
     return options.evidence, "paths, degrees and geometry in one probability"
-
-
-def _plain(struct: Any, part: str) -> Any:
-    try:
-        return struct_to_json(struct, part)
-    except ValueError:
-        return str(struct)

@@ -8,13 +8,13 @@ from functools import partial
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
-from timelike.engine.config import Config
+from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
 from timelike.evidence.joint import Joint
 from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
 from timelike.evidence.structure import Structure
 from timelike.graphs.digraph import DiGraph
-from timelike.training.training_loop import DivergedError, train
+from timelike.training.training_loop import DivergedError
 
 #: Graphs with more edges are not cross-fitted: the validation edges are held out of geometry and evidence.
 CROSS_FITTED = 20_000
@@ -46,7 +46,7 @@ def joined(
 
     `validated` is the embedding that has not learned the validation edges.
     """
-    seed = int(validated.info["config"]["seed"])
+    seed = made(validated).seed
     announce(progress, "learning how much geometry, paths and degrees each count")
     folds = _folds(validated, known, seed)
     if known.num_edges > CROSS_FITTED:
@@ -60,11 +60,10 @@ def joined(
 
 def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:
     """Folds of the edges, each with the chosen settings trained on the rest."""
-    last = int(embedding.info["best_epoch"])
-    config = Config.from_dict(embedding.info["config"]).ended_at(max(last, 1))
+    chosen = made(embedding, max(kept_epoch(embedding), 1))
     for graph, held_out in split_into_folds(known, PARTS, seed):
         try:
-            geometry = train(graph, embedding.model, config, progress=False)
+            geometry = chosen.embed(graph, progress=False)
         except DivergedError as error:
             geometry = error.embedding
         yield Fold(graph, dataclasses.replace(geometry, score=embedding.score), held_out)

@@ -27,6 +27,8 @@ from timelike.io.edge_shards import AnyGraph
 from timelike.likelihoods import LIKELIHOODS, FermiDirac, TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
 
+#: Geometries whose points are not trained but read off the edges.
+READ_OFF = ("nested-cones",)
 #: Geometries without time, whose likelihood is undirected.
 TIMELESS = ("euclidean", "hyperboloid", "sphere")
 #: Geometries whose time is a circle.
@@ -149,6 +151,8 @@ def recipe(
         geometry = next((name for name, make in MANIFOLDS.items() if make is type(space)), "")
     else:
         check_geometry(geometry)
+        if geometry in READ_OFF:
+            raise ValueError(f"geometry is {show(geometry)}, which has nothing to train; name another one")
     edges = 1000 if graph is None else max(graph.num_edges, 1)
     large = edges > SMALL
     epochs = min(max(round(20 * (1e6 / edges) ** 0.3), 5), 150)
@@ -251,7 +255,7 @@ def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
     """Raise a `ValueError` unless `geometry` is the name of a geometry or one of `more`."""
-    one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS))
+    one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS, *READ_OFF))
 
 
 def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihood:

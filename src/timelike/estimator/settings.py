@@ -205,6 +205,11 @@ class FitOptions:
         return {name: value for name, value in fields.items() if value is not None}
 
 
+def dim_of(options: FitOptions, settings: Settings) -> int:
+    """The dimensions, time included."""
+    return next(x for x in (options.dim, settings.dim, 10) if x is not None)
+
+
 def to_json(parameters: dict[str, Any]) -> dict[str, Any]:
     """Every parameter but `LOCAL` ones; objects as {kind: constructor arguments}."""
     return {name: _plain(value) for name, value in parameters.items() if name not in LOCAL}

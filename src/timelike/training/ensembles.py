@@ -46,7 +46,7 @@ def ensemble(embeddings: Sequence[Embedding]) -> Embedding:
     if len(embeddings) < 2:
         raise ValueError(f"embeddings has length {len(embeddings)}; an ensemble needs two or more")
     about = [
-        {"seed": one.info.get("config", {}).get("seed")}
+        {"seed": one.info.get("config", one.info).get("seed")}
         | {name: one.info.get(name) for name in ("best_epoch", "valid_ap")}
         for one in embeddings
     ]

@@ -1,0 +1,243 @@
+"""Candidates of a fit, and how each gets its points: by training, or as nested cones read off the edges."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from timelike.core.model import Model
+from timelike.embedding.embedding import Embedding
+from timelike.embedding.plain_json import struct_to_json
+from timelike.engine.config import Config
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.pair_evaluation import score_pairs
+from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy.cone_embedding import METHOD, embed_hierarchy
+from timelike.io.edge_shards import AnyGraph
+from timelike.training.checkpoint import Checkpointing
+from timelike.training.ensembles import train_members
+from timelike.training.sweeps import sweep
+from timelike.training.training_loop import train
+
+Checkpoint = Checkpointing | str | os.PathLike | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate(abc.ABC):
+    """One geometry to try: its name, the model, and how the points come about."""
+
+    geometry: str
+    model: Model
+
+    #: What happens when it is the only one.
+    doing: ClassVar[str]
+
+    @property
+    @abc.abstractmethod
+    def runs(self) -> int:
+        """The number of runs for each seed."""
+
+    @property
+    @abc.abstractmethod
+    def seed(self) -> int:
+        """The first seed."""
+
+    @property
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """How the points come about, as plain values."""
+
+    @property
+    @abc.abstractmethod
+    def steps(self) -> str:
+        """The training in a few words."""
+
+    @abc.abstractmethod
+    def embed(
+        self,
+        graph: AnyGraph,
+        valid: LabelledPairs | None = None,
+        seeds: int = 1,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> Embedding:
+        """The best run by validation, with its AP as `info["valid_ap"]`."""
+
+    @abc.abstractmethod
+    def members(
+        self,
+        graph: DiGraph,
+        seeds: Iterable[int],
+        valid: LabelledPairs | None = None,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> list[Embedding]:
+        """A run for each of these seeds; those that diverge are left out."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a manifold or likelihood of the user's own goes by its text."""
+        return {
+            "geometry": self.geometry,
+            "dim": self.model.manifold.dim,
+            "manifold": _plain(self.model.manifold, "manifold"),
+            "likelihood": _plain(self.model.likelihood, "likelihood"),
+            **self.settings,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained(Candidate):
+    """Points that are trained: how, and numbers to vary in one program."""
+
+    config: Config
+    variations: tuple[Mapping[str, float], ...] = ()
+
+    doing = "training in"
+
+    @property
+    def runs(self) -> int:
+        """A run for each variation."""
+        return max(1, len(self.variations))
+
+    @property
+    def seed(self) -> int:
+        """The seed of the config."""
+        return self.config.seed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The config and the variations."""
+        return {"config": self.config.to_dict(), "variations": [dict(run) for run in self.variations]}
+
+    @property
+    def steps(self) -> str:
+        """Epochs, batch size and learning rate."""
+        config = self.config
+        return (
+            f"{config.epochs} epochs, {config.batch_size} edges a step, {config.optimizer}, "
+            f"learning rate {config.learning_rate:g}"
+        )
+
+    def embed(
+        self,
+        graph: AnyGraph,
+        valid: LabelledPairs | None = None,
+        seeds: int = 1,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> Embedding:
+        """Train all seeds and variations in one program, and return the best run."""
+        common: dict[str, Any] = {"valid": valid, "checkpoint": checkpoint, "progress": progress}
+        if not self.variations and seeds == 1:
+            return train(graph, self.model, self.config, **common)
+        numbers = range(self.seed, self.seed + seeds)
+        grid = [{**run, "seed": seed} for run in self.variations or [{}] for seed in numbers]
+        return sweep(graph, self.model, self.config, grid, **common).best  # type: ignore[arg-type]
+
+    def members(
+        self,
+        graph: DiGraph,
+        seeds: Iterable[int],
+        valid: LabelledPairs | None = None,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> list[Embedding]:
+        """Train the config with each of the seeds, in one program."""
+        return train_members(graph, self.model, self.config, seeds, valid, checkpoint, progress)
+
+
+@dataclasses.dataclass(frozen=True)
+class NestedCones(Candidate):
+    """Nested light cones, read off the edges of a hierarchy, see `timelike.hierarchy`."""
+
+    first_seed: int = 0
+
+    doing = "placing"
+
+    @property
+    def runs(self) -> int:
+        """There is nothing to vary but the seed."""
+        return 1
+
+    @property
+    def seed(self) -> int:
+        """The seed of the packing."""
+        return self.first_seed
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The method and the seed."""
+        return {"method": METHOD, "seed": self.seed}
+
+    @property
+    def steps(self) -> str:
+        """There is no training."""
+        return "nested cones need none"
+
+    def embed(
+        self,
+        graph: AnyGraph,
+        valid: LabelledPairs | None = None,
+        seeds: int = 1,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> Embedding:
+        """Place the cones for each seed, and keep the best; nothing is kept in a checkpoint."""
+        assert isinstance(graph, DiGraph)
+        found = self.members(graph, range(self.seed, self.seed + seeds), valid)
+        return max(found, key=lambda one: one.info.get("valid_ap", 0.0))
+
+    def members(
+        self,
+        graph: DiGraph,
+        seeds: Iterable[int],
+        valid: LabelledPairs | None = None,
+        checkpoint: Checkpoint = None,
+        progress: bool | None = None,
+    ) -> list[Embedding]:
+        """Cones whose packing starts from each of the seeds."""
+        return [self._placed(graph, seed, valid) for seed in seeds]
+
+    def _placed(self, graph: DiGraph, seed: int, valid: LabelledPairs | None) -> Embedding:
+        embedding = embed_hierarchy(graph, self.model.manifold.dim, seed=seed)
+        embedding = dataclasses.replace(embedding, model=self.model)
+        return embedding if valid is None else with_valid_ap(embedding, valid)
+
+
+def made(embedding: Embedding, last: int | None = None) -> Candidate:
+    """The candidate whose only run made this embedding, to embed other edges in the same way.
+
+    `last` is the epoch to stop at; None: as many epochs as planned.
+    """
+    info = embedding.info
+    name = info.get("geometry", "")
+    if info.get("method") == METHOD:
+        return NestedCones(name, embedding.model, int(info["seed"]))
+    config = Config.from_dict(info["config"])
+    return Trained(name, embedding.model, config if last is None else config.ended_at(last))
+
+
+def kept_epoch(embedding: Embedding) -> int:
+    """The epoch of the points; the median over members. It is 0 for points that were not trained."""
+    members = embedding.info.get("members") or [embedding.info]
+    return int(np.median([one.get("best_epoch") or 0 for one in members]))
+
+
+def with_valid_ap(embedding: Embedding, valid: LabelledPairs) -> Embedding:
+    """The embedding with its validation AP in `info`."""
+    scores = score_pairs(embedding, valid.sources, valid.targets)
+    reached = average_precision(scores, np.asarray(valid.labels))
+    return dataclasses.replace(embedding, info={**embedding.info, "valid_ap": reached})
+
+
+def _plain(struct: Any, part: str) -> Any:
+    try:
+        return struct_to_json(struct, part)
+    except ValueError:
+        return str(struct)

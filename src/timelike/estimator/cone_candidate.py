@@ -1,0 +1,80 @@
+"""Nested cones in the plan of a fit: where they are worth a try, and by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from timelike._util.checks import show
+from timelike.core.model import Model
+from timelike.core.struct import numbers_of, with_numbers
+from timelike.estimator.candidates import NestedCones
+from timelike.estimator.recipes import READ_OFF
+from timelike.estimator.settings import FitOptions, Settings, dim_of, only
+from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy import Hierarchy, hierarchy_of
+from timelike.hierarchy.cone_embedding import cone_model
+from timelike.hierarchy.first_look import may_be_hierarchy
+from timelike.io.edge_shards import AnyGraph
+from timelike.likelihoods import Cone
+
+#: The fewest dimensions of nested cones: time and two of space.
+FEWEST = 3
+#: Options of training; points that are read off the edges do not obey them.
+OF_TRAINING = ("epochs", "batch_size", "learning_rate", "negatives", "tables")
+
+
+class Found(NamedTuple):
+    """Nested cones as a candidate, and what of the graph speaks for them."""
+
+    candidate: NestedCones
+    reason: str
+
+
+def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found | None:
+    """Nested cones if the graph looks like a hierarchy, and nothing that is given rules them out."""
+    likelihood = options.likelihood or settings.likelihood
+    ruled_out = (
+        options.geometry != "auto"
+        or settings.geometry is not None
+        or likelihood not in (None, "cone")
+        or options.tables not in (None, "float32")
+        or dim_of(options, settings) < FEWEST
+    )
+    if ruled_out or not isinstance(graph, DiGraph) or not may_be_hierarchy(graph, options.seed):
+        return None
+    hierarchy = hierarchy_of(graph)
+    if not hierarchy.looks_like_one:
+        return None
+    model = cone_model(dim_of(options, settings))
+    return Found(NestedCones(READ_OFF[0], model, options.seed), _reason(hierarchy))
+
+
+def named_cones(graph: AnyGraph, options: FitOptions, settings: Settings, spread: bool) -> NestedCones:
+    """Nested cones of any graph, because they were named."""
+    if spread or not isinstance(graph, DiGraph):
+        raise ValueError(f"geometry is {READ_OFF[0]!r}, which needs one process that has all edges in memory")
+    given = {name: getattr(options, name) for name in OF_TRAINING} | dict(settings.training)
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is {show(value)}; nested cones are not trained, leave it out")
+    likelihood = options.likelihood or settings.likelihood
+    model = cone_model(dim_of(options, settings))
+    if isinstance(likelihood, Cone):
+        model = Model(model.manifold, likelihood)
+    elif likelihood not in (None, "cone"):
+        raise ValueError(f"likelihood is {show(likelihood)}; nested cones have their own, leave it out")
+    only("numbers has", settings.numbers, numbers_of(model), "this model has")
+    return NestedCones(READ_OFF[0], with_numbers(model, settings.numbers), options.seed)
+
+
+def _reason(hierarchy: Hierarchy) -> str:
+    """Why nested cones are tried, in a few words."""
+    facts = [
+        f"depth {hierarchy.depth.max()}",
+        f"{hierarchy.parents_per_node:.2f} parents per node",
+        f"edges point from {'child to parent' if hierarchy.upward else 'parent to child'}",
+        f"{hierarchy.implied:,} edges follow from others" * bool(hierarchy.implied),
+        f"{hierarchy.in_cycles:,} nodes lie on cycles" * bool(hierarchy.in_cycles),
+        f"{hierarchy.doubted:,} edges look wrong" * bool(hierarchy.doubted),
+    ]
+    return f"a hierarchy ({', '.join(filter(None, facts))}), which nested cones can hold"

@@ -1,0 +1,130 @@
+"""Nested cones as a candidate of a fit."""
+
+import json
+
+import numpy as np
+import pytest
+
+from timelike import DiGraph, Embedding, SpacetimeEmbedding, resolve, tune
+from timelike.datasets import cycle, duplication_divergence, random_dag, transitive_closure
+from timelike.datasets.families import tree
+from timelike.estimator import FitOptions, NestedCones, Settings
+from timelike.evaluation.labelled_pairs import LabelledPairs
+
+TREE = tree(3, 4)
+CLOSURE = transitive_closure(TREE)
+
+
+def pairs_of(closure: DiGraph, known: DiGraph) -> LabelledPairs:
+    """All pairs that follow from the known edges but are none of them, and ten times as many others."""
+    implied = closure.pairs[~known.has_edges(*closure.pairs.T)]
+    ends = np.random.default_rng(0).integers(0, closure.num_nodes, (20 * len(implied), 2))
+    others = ends[(ends[:, 0] != ends[:, 1]) & ~closure.has_edges(*ends.T)]
+    return LabelledPairs.build(implied, others[: 10 * len(implied)])
+
+
+VALID = pairs_of(CLOSURE, TREE)
+
+
+def fitted(graph=TREE, valid=VALID, **options) -> SpacetimeEmbedding:
+    settings = {"dim": 3, "evidence": "none", "baselines": "none", "progress": False}
+    return SpacetimeEmbedding(**{**settings, **options}).fit(graph, valid=valid)
+
+
+@pytest.mark.parametrize("graph", [TREE, CLOSURE], ids=["tree", "closure"])
+def test_the_plan_sees_a_hierarchy(graph):
+    plan = resolve(graph, valid=VALID)
+    assert isinstance(plan.candidates[0], NestedCones)
+    assert plan.trained[0].geometry == "minkowski"
+    assert "depth 4" in plan.reasons["geometry"]
+    assert "nested cones" in str(plan)
+    again = json.loads(json.dumps(plan.to_dict()))
+    assert again["candidates"][0]["method"] == "nested cones"
+
+
+@pytest.mark.parametrize(
+    ("graph", "options"),
+    [
+        (cycle(200), {}),
+        (duplication_divergence(seed=17), {}),
+        (random_dag(100, 800), {}),
+        (CLOSURE, {"dim": 2}),
+        (CLOSURE, {"likelihood": "law-lucas"}),
+        (CLOSURE, {"tables": "float16"}),
+        (CLOSURE, {"settings": "hierarchy"}),
+        (CLOSURE, {"geometry": "minkowski"}),
+    ],
+)
+def test_other_graphs_and_explicit_choices_have_no_cones(graph, options):
+    assert len(resolve(graph, FitOptions(**options)).trained) == len(
+        resolve(graph, FitOptions(**options)).candidates
+    )
+
+
+def test_cones_win_without_training_the_others(tmp_path):
+    found = fitted()
+    status = {row["geometry"]: row["status"] for row in found.candidates_}
+    assert status.pop("nested-cones") == "finished"
+    assert {*status.values()} == {"not tried"}
+    assert found.geometry_ == "nested-cones"
+    assert found.embedding_.info["valid_ap"] == pytest.approx(1)
+    s, t = (x.ravel() for x in np.indices((TREE.num_nodes, TREE.num_nodes)))
+    s, t = s[s != t], t[s != t]
+    np.testing.assert_array_equal(
+        found.predict_proba(np.stack([s, t], 1))[:, 1] > 0.5, CLOSURE.has_edges(s, t)
+    )
+    found.save(tmp_path / "model")
+    again = SpacetimeEmbedding.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.embedding_.points, found.embedding_.points)
+    assert again.geometry_ == "nested-cones"
+    assert Embedding.load(tmp_path / "model").info["plan"]["candidates"][0]["geometry"] == "nested-cones"
+    assert len(again.top_edges(5)) == 5
+
+
+def test_the_same_seed_gives_the_same_model():
+    one, other = fitted(seed=3), fitted(seed=3)
+    np.testing.assert_array_equal(one.embedding_.points, other.embedding_.points)
+    assert one.embedding_.info == other.embedding_.info
+
+
+def test_a_refit_embeds_all_edges():
+    found = fitted(refit=True)
+    assert found.embedding_.info["refit"]["edges"] == CLOSURE.num_edges
+    assert found.known_.num_edges == CLOSURE.num_edges
+
+
+def test_members_and_seeds_differ_by_their_packing():
+    found = fitted(members=3, seeds=2, refit=True)
+    assert found.embedding_.members == 3
+    assert [one["seed"] for one in found.embedding_.info["members"]] == [0, 1, 2]
+    assert not np.array_equal(found.embedding_.points, found.embedding_.others[0])
+
+
+@pytest.mark.parametrize("geometry", ["nested-cones"])
+def test_cones_by_name(geometry):
+    plan = resolve(cycle(30), FitOptions(geometry))
+    assert [one.geometry for one in plan.candidates] == [geometry]
+    assert plan.trained == ()
+    assert "none" in str(plan)
+    found = fitted(geometry=geometry)
+    assert found.geometry_ == geometry
+    assert found.candidates_[0]["status"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"epochs": 3}, "epochs is 3"),
+        ({"settings": Settings(training={"optimizer": "adam"})}, "optimizer is 'adam'"),
+        ({"likelihood": "law-lucas"}, "likelihood is 'law-lucas'"),
+        ({"dim": 2}, "dim"),
+    ],
+)
+def test_what_cones_do_not_obey_is_an_error(options, said):
+    with pytest.raises(ValueError, match=said):
+        SpacetimeEmbedding("nested-cones", **options, progress=False).fit(TREE)
+
+
+def test_there_is_nothing_to_tune():
+    with pytest.raises(ValueError, match="nested-cones"):
+        tune(CLOSURE, Settings(geometry="nested-cones"), trials=1, progress=False)
