@@ -24,6 +24,7 @@ KEYS = [
         "epochs",
         "best_epoch",
         "selected_by",
+        "method",
         "members",
         "valid_ap",
         "guessing_ap",
