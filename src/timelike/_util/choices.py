@@ -37,7 +37,18 @@ Storage = Literal["float32", "bfloat16", "float16"]
 NegativeKind = Literal[
     "uniform", "active_source", "active_target", "same_source", "same_target", "reversed", "degree"
 ]
-EdgeFormat = Literal["parquet", "matrix-market", "graphml", "obo", "sif", "edge-list"]
+EdgeFormat = Literal[
+    "parquet",
+    "matrix-market",
+    "graphml",
+    "obo",
+    "rdf-xml",
+    "turtle",
+    "n-triples",
+    "wordnet",
+    "sif",
+    "edge-list",
+]
 Evidence = Literal["structure", "none"]
 TableFormat = Literal["tsv", "csv", "parquet", "json"]
 ExportFormat = Literal["npz", "tsv", "parquet", "word2vec", "tensorboard", "graphml"]

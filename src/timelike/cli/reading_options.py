@@ -26,7 +26,7 @@ Edges = Annotated[
     tyro.conf.Positional,
     tyro.conf.arg(
         metavar="EDGES",
-        help="Edge file (TSV, CSV, Parquet, GraphML, …), `-` for standard input, or data set: dream5:ecoli.",
+        help="Edge file (TSV, Parquet, GraphML, OWL, …), `-` for standard input, or data set: dream5:ecoli.",
     ),
 ]
 DataDir = Annotated[
@@ -122,10 +122,10 @@ class GraphOptions(PairOptions):
     """Format of the edge file; default: detected from its first bytes and its ending."""
 
     relations: Annotated[str | None, optional("NAME,NAME…")] = None
-    """Kinds of edges to read; default: is_a,part_of from an ontology (OBO), all from a SIF file."""
+    """Kinds of edges to read; default: is_a,part_of of an ontology, is_a of WordNet, all of a SIF file."""
 
     labels: Flag = False
-    """Name the nodes of OBO and GraphML files by their labels, not their ids."""
+    """Name the nodes of ontologies and GraphML files by their labels, not their ids."""
 
     @property
     def read_options(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -106,16 +106,17 @@ def read_nouns(data: Path, index: Path) -> DiGraph:
     Synsets are named as in NLTK: the first word in lower case, `.n.`, and the two-digit number of its sense,
     which is the position of the synset's offset in the word's line of the index.
     """
-    senses = dict(_senses(index))
+    numbered = dict(senses(index))
     number: dict[str, int] = {}
     names: list[str] = []
     links: list[tuple[str, int]] = []
-    for line, (offset, word, hypernyms) in _synsets(data):
-        if (word, offset) not in senses:
+    for line, (offset, words, pointers) in synsets(data):
+        word = words[0].lower()
+        if (word, offset) not in numbered:
             raise ValueError(f"{data}, line {line}: {index} has no sense of {word!r} at offset {offset}")
-        links += [(hypernym, len(names)) for hypernym in hypernyms]
+        links += [(up, len(names)) for kind, up in pointers if kind in ("@", "@i")]
         number[offset] = len(names)
-        names.append(f"{word}.n.{senses[word, offset]:02d}")
+        names.append(f"{word}.n.{numbered[word, offset]:02d}")
     for hypernym, child in links:
         if hypernym not in number:
             raise ValueError(f"{data}: the hypernym {hypernym} of {names[child]} is not in the file")
@@ -123,19 +124,31 @@ def read_nouns(data: Path, index: Path) -> DiGraph:
     return DiGraph.from_arrays(parents, np.array([child for _, child in links], np.int32), names=names)
 
 
-def _synsets(data: Path) -> Iterator[tuple[int, tuple[str, str, list[str]]]]:
-    """Yield line number, offset, first word and hypernyms' offsets of each synset (format: wndb(5WN))."""
+class Synset(NamedTuple):
+    """A synset: its offset in the file, its words, and (symbol, offset) of each of its pointers."""
+
+    offset: str
+    words: list[str]
+    pointers: list[tuple[str, str]]
+
+
+def synsets(data: Path) -> Iterator[tuple[int, Synset]]:
+    """Yield line number and synset of a database file (format: wndb(5WN)).
+
+    Pointers to words of another part of speech, and between single words, are left out.
+    """
     for line, fields in _lines(data):
         try:
             at = 4 + 2 * int(fields[3], 16)
-            pointers = fields[at + 1 : at + 1 + 4 * int(fields[at])]
-            links = zip(pointers[::4], pointers[1::4], strict=True)
-            yield line, (fields[0], fields[4].lower(), [up for kind, up in links if kind in ("@", "@i")])
+            ends = fields[at + 1 : at + 1 + 4 * int(fields[at])]
+            links = zip(ends[::4], ends[1::4], ends[2::4], ends[3::4], strict=True)
+            own = [(kind, up) for kind, up, part, words in links if part == fields[2] and words == "0000"]
+            yield line, Synset(fields[0], fields[4:at:2], own)
         except (IndexError, ValueError):
             raise ValueError(f"{data}, line {line}: not a synset: {' '.join(fields)[:60]!r}") from None
 
 
-def _senses(index: Path) -> Iterator[tuple[tuple[str, str], int]]:
+def senses(index: Path) -> Iterator[tuple[tuple[str, str], int]]:
     """Yield (word, offset) and sense number for all words of the index."""
     for line, fields in _lines(index):
         try:

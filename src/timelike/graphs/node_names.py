@@ -134,9 +134,9 @@ def names_from(column: pl.Series) -> Names:
 
 
 def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """id → name: the label if it is unique, else the label followed by the id."""
+    """id → name: the label if it is unique, else the label followed by the id; the id without a label."""
     count = Counter(labels.values())
-    names = {key: x if x and count[x] == 1 else f"{x} ({key})".strip() for key, x in labels.items()}
+    names = {key: x if x and count[x] == 1 else f"{x} ({key})" if x else key for key, x in labels.items()}
     if len(set(names.values())) != len(names):
         raise ValueError("labels: two nodes have the same label; omit labels")
     return names

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from timelike._util.checks import one_of
-from timelike.io import edge_lists, graphml, matrix_market, obo, parquet, sif
+from timelike.io import edge_lists, graphml, matrix_market, obo, parquet, rdf, sif, wordnet_database
 from timelike.io.byte_streams import File
 
 
@@ -28,6 +28,10 @@ FORMATS: tuple[Format, ...] = (
     Format("matrix-market", (".mtx", ".mm"), rb"(?i)%%matrixmarket", matrix_market.collect),
     Format("graphml", (".graphml",), rb"(?s).*<graphml", graphml.collect),
     Format("obo", (".obo",), rb"(?s)(\xef\xbb\xbf)?format-version:|.*\n\[Term\]", obo.collect),
+    Format("rdf-xml", (".owl", ".rdf"), rb"(?s).*<rdf:RDF", rdf.collect_xml),
+    Format("turtle", (".ttl",), rb"(?i)(\s*#[^\n]*\n)*\s*@?(prefix|base)\s+[^\s(]*\s*<", rdf.collect_turtle),
+    Format("n-triples", (".nt",), rb"(#[^\n]*\n|\s)*(<[^>\s]+>|_:\S+)\s+<[^>\s]+>\s", rdf.collect_triples),
+    Format("wordnet", (".noun", ".verb"), rb"  1 This software and database", wordnet_database.collect),
     Format("sif", (".sif",), NEVER, sif.collect),
     Format("edge-list", EDGE_LISTS, NEVER, edge_lists.collect),
 )
@@ -36,8 +40,8 @@ ROW_FORMATS = ("edge-list", "parquet", "sif")
 
 #: Text formats that are not edge lists: a pattern for the first bytes → what to do.
 UNSUPPORTED = {
-    rb"<[?!a-zA-Z][\w:]*[\s>?]": "this is XML but not GraphML; convert an OWL file to OBO (robot convert)",
-    rb"@(prefix|base)\s": "this is Turtle (RDF); convert an ontology to OBO (robot convert), triples to TSV",
+    rb"<[?!a-zA-Z][\w:]*[\s>?]": "this is XML but neither GraphML nor RDF/XML; save an ontology as RDF/XML",
+    rb"(Prefix|Ontology)\(": "this is OWL in functional syntax; save it as RDF/XML or Turtle",
     rb'\{\s*"|\[\s*[\[{]': "this is JSON; convert an ontology to OBO (robot convert), other data to TSV",
     rb"(Creator[^\n]*\n)?\s*graph\s*\[": "this is GML; convert it to GraphML (networkx.write_graphml)",
 }

@@ -2,61 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Sequence
 
-import polars as pl
-
-from timelike.graphs.node_names import name_labels
 from timelike.io.byte_streams import File
 from timelike.io.graph_builder import Builder
+from timelike.io.ontology_terms import RELATIONS, Term, add_terms
 
-RELATIONS = ("is_a", "part_of")
 COMMENT, BRACES_END = re.compile(r"(?<!\\)!"), re.compile(r"\}\s*(!|$)")
-
-
-@dataclasses.dataclass(slots=True)
-class Term:
-    """The fields of a `[Term]` stanza; `parents` holds line numbers and ids."""
-
-    id: str = ""
-    name: str = ""
-    obsolete: bool = False
-    parents: list[tuple[int, str]] = dataclasses.field(default_factory=list)
 
 
 def collect(file: File, builder: Builder, relations: Sequence[str] = RELATIONS, labels: bool = False) -> None:
     """Add child → parent edges between all terms that are not obsolete; nodes are ids, or labels."""
     seen: set[str] = set()
-    terms = {term.id: term for term in _terms(file, builder, frozenset(relations), seen) if term.id}
-    if unknown := sorted({*relations} - seen - {*RELATIONS}):
-        present = ", ".join(sorted(seen)) or "none"
-        raise ValueError(f"{file.name}: no relation {unknown[0]!r}; the file has {present}")
-    obsolete = {key for key, term in terms.items() if term.obsolete}
-    for key in obsolete:
-        del terms[key]
-    if not terms:
+    terms = {term.id: term for term in _terms(file, builder, seen) if term.id}
+    if not any(not term.obsolete for term in terms.values()):
         raise ValueError(f"{file.name}: there is no [Term] stanza with an id")
-    names = name_labels({key: term.name for key, term in terms.items()}) if labels else {x: x for x in terms}
-    sources, targets, outside = list[str](), list[str](), 0
-    for key, term in terms.items():
-        for line, parent in term.parents:
-            if parent in terms:
-                sources.append(names[key])
-                targets.append(names[parent])
-            elif parent in obsolete:
-                outside += 1
-            else:
-                builder.bad(f"line {line}", "the parent is not a term of this file", parent)
-    for count, what in ((len(obsolete), "obsolete terms"), (outside, "edges to obsolete terms")):
-        builder.remarks += [f"{count:,} {what} left out"] if count else []
-    builder.list_nodes(pl.Series([*names.values()], dtype=pl.String))
-    builder.add(pl.Series(sources, dtype=pl.String), pl.Series(targets, dtype=pl.String))
+    add_terms(terms, builder, relations, labels, seen)
 
 
-def _terms(file: File, builder: Builder, relations: frozenset[str], seen: set[str]) -> Iterator[Term]:
-    """Yield the terms with their parents by these relations; add all relations in the file to `seen`."""
+def _terms(file: File, builder: Builder, seen: set[str]) -> Iterator[Term]:
+    """Yield the terms with their parents; add all relations in the file to `seen`."""
     term: Term | None = None
     for number, line in file.lines():
         if line.startswith("["):
@@ -81,8 +47,8 @@ def _terms(file: File, builder: Builder, relations: frozenset[str], seen: set[st
             seen.add(relation)
             if not parent:
                 builder.bad(f"line {number}", "the parent is missing", f"{tag}: {value}")
-            elif relation in relations:
-                term.parents.append((number, parent))
+            else:
+                term.parents.append((relation, parent, f"line {number}"))
     if term:
         yield term
 

@@ -49,8 +49,9 @@ def read(
     `graph.times`. `delimiter`, `header` (True or False) and `comment` (beginnings of lines to skip,
     default: # and %) describe edge lists. `nodes` lists nodes to keep even if they have no edge: a
     sequence, or a file with one name per line. `relations` selects the relations to read from ontologies
-    (default: is_a, part_of) and SIF files (default: all). `labels` names the nodes of ontologies and
-    GraphML by label instead of id. `data_dir` is the folder with the files of a data set.
+    (default: is_a, part_of, broader; of WordNet is_a) and SIF files (default: all). `labels` names the
+    nodes of ontologies and GraphML by label instead of id. `data_dir` is the folder with the files of a data
+    set.
 
     A malformed row raises a `ValueError` that names its line; with `skip_bad_rows` it is counted.
     Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repeated edges (all but
