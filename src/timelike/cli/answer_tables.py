@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from timelike.cli.printing import Take
 from timelike.cli.saved_models import Fitted
 
 if TYPE_CHECKING:
@@ -36,6 +37,24 @@ def table_of(rows: Sequence[Any], columns: Sequence[str], kind: Any) -> pl.DataF
     return pl.DataFrame(table)
 
 
+def labelling(fitted: Fitted, take: Take) -> Take:
+    """`take` for tables with the labels of their nodes as last columns, if the model has labels."""
+    from timelike.embedding.node_table import label_column
+
+    labels = label_column(fitted.embedding.names)
+    if labels is None:
+        return take
+    names, labels = name_column(fitted), labels.replace("", None)
+
+    def take_labelled(table: pl.DataFrame) -> None:
+        for column in [x for x in ("source", "target", "node") if x in table.columns]:
+            found = table[column].replace_strict(names, labels, default=None, return_dtype=labels.dtype)
+            table = table.with_columns(found.alias("label" if column == "node" else f"{column}_label"))
+        take(table)
+
+    return take_labelled
+
+
 def nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
     """The nodes that a file names, one per line; None without a file."""
     from timelike.io import names_in
@@ -47,7 +66,7 @@ def name_column(fitted: Fitted) -> pl.Series:
     """The names of the nodes, by number."""
     import polars as pl
 
-    from timelike.embedding.model_folder import name_columns
+    from timelike.embedding.node_table import name_columns
 
     columns = name_columns(fitted.embedding.names)
     return columns[0] if columns else pl.Series(range(len(fitted.embedding.points)))

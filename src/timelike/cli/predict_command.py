@@ -13,7 +13,7 @@ import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
-from timelike.cli.answer_tables import name_column, nodes_in, table_of
+from timelike.cli.answer_tables import labelling, name_column, nodes_in, table_of
 from timelike.cli.options import File, Flag, Json, chosen, optional
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
@@ -40,7 +40,8 @@ class Predict:
     Columns: source, target, probability, and spread, the standard deviation of the probability over the
     members of the model. A model that is geometry alone has one member, and then no spread, unless it was
     fitted with more. Edges of training and validation are excluded, except from --pairs. --pairs and --each
-    write row by row, so the table may be larger than memory.
+    write row by row, so the table may be larger than memory. If nodes have labels, as in ontologies, the last
+    columns hold them; a label may stand for its node.
 
     In a hierarchy, --ancestors, --descendants and --common read the light cones of the geometry. Columns:
     node, probability, steps (1: parent or child), time (the depth between them), and known: whether edges of
@@ -191,12 +192,12 @@ class Predict:
         """Write the table, or with --json one object with its rows and what they mean."""
         if not self.json:
             with writing(self.out, form) as take:
-                yield take
+                yield labelling(fitted, take)
             return
         import polars as pl
 
         pieces: list[pl.DataFrame] = []
-        yield pieces.append
+        yield labelling(fitted, pieces.append)
         numbers = pl.selectors.float().cast(pl.Float64).round_sig_figs(6)
         rows = pl.concat(pieces).with_columns(numbers).to_dicts() if pieces else []
         of_nodes = self.similar is not None or self._kin() is not None

@@ -18,7 +18,7 @@ import numpy as np
 from timelike._util.atomic_files import replacing, replacing_folder, write_rows
 from timelike._util.checks import one_of, output_path, whole_number
 from timelike.embedding.exact_ranking import aligned
-from timelike.embedding.model_folder import name_columns
+from timelike.embedding.node_table import name_columns
 from timelike.graphs.digraph import DiGraph
 from timelike.manifolds import Manifold
 

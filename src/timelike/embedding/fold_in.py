@@ -22,6 +22,7 @@ from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, upda
 from timelike.engine.sampling import EdgeTable
 from timelike.engine.table_rows import get_rows, get_state, put_rows, put_state, sum_repeated
 from timelike.graphs.digraph import DiGraph
+from timelike.graphs.node_names import as_names
 
 #: The most edges, in each direction, that decide where a new node starts.
 START_EDGES = 32
@@ -63,7 +64,7 @@ def fold(
         learned = np.asarray(_train(model, lesson, start, pace, plan, config.optimizer), points.dtype)
         model.manifold.check_points(learned, "the new points")
         grown.append(np.concatenate([points, learned]))
-    return grown, graph.names, {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
+    return grown, _labelled(graph, names), {"nodes": graph.num_nodes - first, "edges": int(ids.size)}
 
 
 def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None) -> DiGraph:
@@ -83,6 +84,14 @@ def _graph(edges: Iterable[tuple], nodes: int, names: Sequence[Hashable] | None)
     return DiGraph.from_arrays(
         number[graph.sources], number[graph.targets], graph.num_nodes, weights=graph.weights
     )
+
+
+def _labelled(graph: DiGraph, names: Sequence[Hashable] | None) -> Sequence[Hashable] | None:
+    """The names of old and new nodes; old ones keep their labels."""
+    labels = None if names is None else as_names(names).labels
+    if labels is None or graph.names is None:
+        return graph.names
+    return graph.names.labelled([*labels, *[""] * (graph.num_nodes - len(labels))])
 
 
 def _check_joined(graph: DiGraph, nodes: int) -> None:

@@ -17,7 +17,7 @@ import dataclasses
 import io
 import json
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,9 +37,9 @@ from timelike._version import __version__
 from timelike.core.model import Model
 from timelike.embedding.calibration import Calibration
 from timelike.embedding.exact_ranking import LIKELIHOOD, ranker
+from timelike.embedding.node_table import names_of, node_columns
 from timelike.embedding.plain_json import from_plain, struct_from_json, struct_to_json, to_plain
 from timelike.embedding.trained_on import TrainedOn
-from timelike.graphs.node_names import NAME_KINDS, names_from, plain_names
 from timelike.io.untrusted_parquet import read_table
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def save(
         (folder / MODEL).write_bytes(text)
         save_tensors(folder / POINTS, {**tables, **columns}, {})
         ids = pl.DataFrame({"id": np.arange(len(embedding.points), dtype=np.int64)})
-        _put_table(folder / NODES, ids.hstack(name_columns(embedding.names)))
+        _put_table(folder / NODES, ids.hstack(node_columns(embedding.names)))
         if trained_on is not None:
             _put_table(folder / EDGES, trained_on.to_frame())
         for name, write in (more or {}).items():
@@ -164,19 +164,6 @@ def _put_table(file: Path, table: polars.DataFrame) -> None:
     buffer = io.BytesIO()
     table.write_parquet(buffer)
     file.write_bytes(buffer.getvalue())
-
-
-def name_columns(names: Sequence[Hashable] | None) -> list[polars.Series]:
-    """Names as a column of their type; mixed types as text, with a column of type names."""
-    import polars as pl
-
-    if names is None:
-        return []
-    values = plain_names(names)
-    if len({type(value) for value in values}) == 1:
-        return [pl.Series("name", values)]
-    text = [value if isinstance(value, str) else repr(value) for value in values]
-    return [pl.Series("name", text), pl.Series("kind", [type(value).__name__ for value in values])]
 
 
 @contextmanager
@@ -276,24 +263,6 @@ def _read_points(file: Path, model: Model) -> dict[str, Any]:
 def _read_names(file: Path, nodes: int) -> Sequence[Hashable] | None:
     with blaming(file):
         table = read_table(file)
-        if "id" not in table.columns:
-            raise ValueError(f"there is no column id, only {', '.join(table.columns)}; add the node numbers")
         if table.height != nodes:
             raise ValueError(f"{table.height} nodes, but {POINTS} has {nodes} points")
-        if not np.array_equal(table["id"].to_numpy(), np.arange(nodes)):
-            raise ValueError("id is not 0, 1, 2, … in this order; sort the rows by id")
-        if "name" not in table.columns:
-            return None
-        column = table["name"]
-        names = tuple(_of_kinds(column, table["kind"])) if "kind" in table.columns else names_from(column)
-        distinct = len(set(names)) if isinstance(names, tuple) else column.n_unique()
-        if distinct != nodes or column.null_count():
-            raise ValueError("name has missing or repeated values; every node needs its own name")
-    return names
-
-
-def _of_kinds(names: Iterable[str], kinds: Iterable[str]) -> Iterable[Hashable]:
-    for name, kind in zip(names, kinds, strict=True):
-        if kind not in NAME_KINDS:
-            raise ValueError(f"kind of {name!r} is {kind!r}; it must be one of {', '.join(NAME_KINDS)}")
-        yield NAME_KINDS[kind](name)
+        return names_of(table)

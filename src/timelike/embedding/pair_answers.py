@@ -11,6 +11,7 @@ import numpy as np
 from timelike.embedding import cone_relatives
 from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.graphs.digraph import DiGraph, is_one, node_numbers
+from timelike.graphs.node_names import as_names, label_of
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
@@ -116,6 +117,11 @@ class PairAnswers(abc.ABC):
     def name(self, number: int) -> Hashable:
         """The user's name of a node."""
         return int(number) if self.names is None else self.names[int(number)]
+
+    def label(self, node: Hashable) -> str:
+        """The label of a node by name (by number without names), such as that of a term; "" without one."""
+        number = node_numbers([node], len(self.points), self.names, "node")[0]
+        return label_of(None if self.names is None else as_names(self.names), int(number))
 
     def _by_name(self, function: Callable[..., np.ndarray], sources: Any, targets: Any) -> Any:
         """Apply a function of node numbers to nodes by name, and return the shape of the arguments."""

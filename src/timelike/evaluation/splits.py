@@ -25,7 +25,7 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import check_listed, draw_negatives
 from timelike.evaluation.split_parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
 from timelike.graphs.digraph import DiGraph, checked_pairs
-from timelike.graphs.node_names import plain_names
+from timelike.graphs.node_names import as_names, plain_names
 
 SCHEMA = 2
 
@@ -125,6 +125,8 @@ class Split:
         arrays |= {"weights": graph.weights, "times": times}
         names = None if graph.names is None else plain_names(graph.names)
         about |= {"schema": SCHEMA, "num_nodes": graph.num_nodes, "names": names, "dates": dates}
+        if graph.names is not None and graph.names.labels is not None:
+            about["labels"] = list(graph.names.labels)
         write_tensors(Path(path), {k: x for k, x in arrays.items() if x is not None}, {"split": about})
 
     @classmethod
@@ -136,6 +138,8 @@ class Split:
             raise ValueError(f"{path} is not a split of this version of timelike; create and save it again")
         try:
             names, num_nodes = about.pop("names"), about.pop("num_nodes")
+            if names is not None:
+                names = as_names(names).labelled(about.pop("labels", None))
             ends = arrays.pop("sources"), arrays.pop("targets")
             times = arrays.pop("times", None)
             if about.pop("dates", False) and times is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from timelike._util.checks import instance, show, whole_number
 from timelike.graphs import edge_sorting
-from timelike.graphs.node_names import NameColumn, Names, as_names, unknown
+from timelike.graphs.node_names import NameColumn, Names, as_names, label_of, unknown
 from timelike.graphs.reading_notes import ReadSummary
 
 if TYPE_CHECKING:
@@ -172,6 +172,16 @@ class DiGraph:
     def name(self, node: int) -> Hashable:
         """The name of a node; its number in a graph without names."""
         return int(node) if self.names is None else self.names[node]
+
+    def label(self, node: Hashable) -> str:
+        """The label of a node by name (by number without names), such as that of a term; "" without one."""
+        return label_of(self.names, int(self.numbers([node], "node")[0]))
+
+    def with_labels(self, labels: Mapping[Any, str]) -> DiGraph:
+        """The same graph, with labels for the nodes of these names."""
+        names = as_names(range(self.num_nodes) if self.names is None else self.names)
+        self.numbers(list(labels), "labels")
+        return dataclasses.replace(self, names=names.labelled([labels.get(x, "") for x in names]))
 
     def describe(self, seed: int = 0) -> Description:
         """Statistics of the graph, and the geometry that they suggest."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import operator
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,12 +25,43 @@ SMALL = 2**17
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 #: With more names than this, `nearest` compares only those that share a prefix with the value.
 COMPARED = 20_000
+#: Most nodes listed in an error about a label that several share.
+SOME = 5
 
 #: Types of names that can be saved, and how to convert text back to them.
 NAME_KINDS: dict[str, Callable[[str], Hashable]] = {"str": str, "int": int, "float": float}
 
 
-class NameTuple(tuple[Hashable, ...]):
+class Labelled:
+    """Names that may have labels: what a person calls each node, "" without a label. Labels may repeat."""
+
+    labels: Sequence[str] | None = None
+
+    def labelled(self, labels: Sequence[str] | None) -> Self:
+        """The same names with these labels, one per name; None: without labels."""
+        named = copy.copy(self)
+        named.__dict__.pop("_by_label", None)
+        named.labels = labels
+        return named
+
+    @cached_property
+    def _by_label(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for i, label in enumerate(self.labels or ()):
+            if label:
+                found.setdefault(label.casefold(), []).append(i)
+        return found
+
+    def with_label(self, label: str) -> list[int]:
+        """The numbers of the nodes with this label, ignoring case."""
+        return self._by_label.get(label.casefold(), [])
+
+    def labels_with(self, start: str) -> Iterable[str]:
+        """The labels that start with this text, ignoring case."""
+        return (label for label in self.labels or () if label.lower().startswith(start.lower()))
+
+
+class NameTuple(Labelled, tuple[Hashable, ...]):
     """Names as Python objects of any hashable type."""
 
     @cached_property
@@ -45,7 +77,7 @@ class NameTuple(tuple[Hashable, ...]):
         return (text for name in self if (text := str(name)).lower().startswith(start.lower()))
 
 
-class NameColumn(Sequence[Hashable]):
+class NameColumn(Labelled, Sequence[Hashable]):
     """Millions of names as one polars column of texts, without a Python object for each."""
 
     def __init__(self, column: Any):
@@ -142,6 +174,11 @@ def name_labels(labels: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
+def label_of(names: Names | None, node: int) -> str:
+    """The label of a node by number; "" without one."""
+    return "" if names is None or names.labels is None else names.labels[node]
+
+
 def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
     """Names in a form that a file can hold; raise a `TypeError` if it cannot."""
     values: list[Any] = [name.item() if isinstance(name, np.generic) else name for name in names]
@@ -155,15 +192,19 @@ def plain_names(names: Iterable[Hashable]) -> list[str | int | float]:
 
 
 def nearest(names: Names, value: Any) -> list[str]:
-    """The three names most similar to `value`, ignoring case.
+    """The three names or labels most similar to `value`, ignoring case.
 
-    In a large graph, only names that share the longest possible prefix with `value` are compared.
+    In a large graph, only those that share the longest possible prefix with `value` are compared.
     """
     text, shared = str(value), 0
+
+    def begin_with(start: str) -> Iterable[str]:
+        return chain(names.begin_with(start), names.labels_with(start))
+
     if len(names) > COMPARED:  # bisect for the longest prefix of three names: each probe scans all names
         lengths = range(1, len(text) + 1)
-        shared = bisect(lengths, False, key=lambda n: len(list(islice(names.begin_with(text[:n]), 3))) < 3)
-    candidates = list(islice(names.begin_with(text[:shared]), COMPARED))
+        shared = bisect(lengths, False, key=lambda n: len(list(islice(begin_with(text[:n]), 3))) < 3)
+    candidates = list(islice(begin_with(text[:shared]), 2 * COMPARED))
     lower = [name.lower() for name in candidates]
     near = difflib.get_close_matches(text.lower(), dict.fromkeys(lower), 3, 0)
     return [candidates[lower.index(name)] for name in near]
@@ -172,7 +213,8 @@ def nearest(names: Names, value: Any) -> list[str]:
 def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
     """The number of the node that each text names, −1 if there is no such node.
 
-    A text also matches an integer name or, in a graph without names, a node number.
+    A text also matches an integer name, a label that only one node has or, in a graph without names, a node
+    number.
     """
     import polars as pl
 
@@ -188,6 +230,9 @@ def find_nodes(texts: pl.Series, nodes: int, names: Sequence[Hashable] | None) -
         missing = [i for i, number in enumerate(numbers) if number is None and whole[i]]
         for i, number in zip(missing, lookup.find([int(distinct[i]) for i in missing]), strict=True):
             numbers[i] = number
+        for i, text in enumerate(distinct):
+            if numbers[i] is None and len(alike := lookup.with_label(text)) == 1:
+                numbers[i] = alike[0]
     found = pl.Series(numbers, dtype=pl.Int32).fill_null(-1)
     return texts.replace_strict(distinct, found, return_dtype=pl.Int32).to_numpy()
 
@@ -196,4 +241,8 @@ def unknown(value: Hashable, nodes: int, names: Sequence[Hashable] | None) -> st
     """The error message about a node that does not exist."""
     if names is None:
         return f"there is no node {value!r}; these nodes have no names, only the numbers 0 to {nodes - 1}"
-    return f"there is no node {value!r}; the nearest names are {', '.join(nearest(as_names(names), value))}"
+    names = as_names(names)
+    if alike := names.with_label(str(value)):
+        some = ", ".join(str(names[i]) for i in alike[:SOME]) + ", …" * (len(alike) > SOME)
+        return f"{len(alike):,} nodes have the label {value!r}; name one of them: {some}"
+    return f"there is no node {value!r}; the nearest names are {', '.join(nearest(names, value))}"

@@ -18,7 +18,7 @@ import polars as pl
 from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_EDGES, MOST_NODES, DiGraph
 from timelike.graphs.edge_sorting import Edges, ordered
-from timelike.graphs.node_names import WHOLE, Names, as_names, name_numbers, names_from
+from timelike.graphs.node_names import WHOLE, Names, NameTuple, as_names, name_numbers, names_from
 from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
@@ -32,7 +32,7 @@ class Builder:
     """Collects edges batch by batch; malformed rows raise an error or, if `skip_bad_rows`, are counted.
 
     Readers may set `node_count`, the number of nodes, if the source numbers them from `first_node` on;
-    `mirrored`, if each edge goes both ways; and `lone`, nodes that may have no edge.
+    `mirrored`, if each edge goes both ways; `lone`, nodes that may have no edge; and `labels` of names.
     """
 
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
@@ -43,6 +43,7 @@ class Builder:
         self.node_count: int | None = None
         self.first_node, self.mirrored = 0, False
         self.lone: list[str] = []
+        self.labels: dict[str, str] = {}
         self.rows = self.bad_rows = 0
         self._left_out: Counter[str] = Counter()
         self._numbering: Numbering | IdNumbering | None = None
@@ -244,7 +245,15 @@ class Builder:
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
-        return DiGraph(s, t, nodes, names, weights, times, notes)
+        return DiGraph(s, t, nodes, self._labelled(nodes, names), weights, times, notes)
+
+    def _labelled(self, nodes: int, names: Names | None) -> Names | None:
+        """The names with their labels, if any node has one that is not its name."""
+        known = {name: label for name, label in self.labels.items() if label not in ("", name)}
+        if not known:
+            return names
+        names = NameTuple(range(nodes)) if names is None else names
+        return names.labelled([known.get(str(name), "") for name in names])
 
     def _whole_nodes(self) -> np.ndarray:
         """Return the listed nodes as numbers; the nodes of the edges are numbers too."""

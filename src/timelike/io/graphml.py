@@ -21,8 +21,9 @@ DEEPEST = 1000
 
 
 def collect(file: File, builder: Builder, labels: bool = False, time: str | None = None) -> None:
-    """Add nodes by id (or `label` or `name`) and edges with their `weight`, 1 where only some have one.
+    """Add nodes by id and edges with their `weight`, 1 where only some have one.
 
+    The attribute `label` or `name` is the label of a node; with `labels` it is named by it.
     `time` names the edge attribute with the times; every edge must have it.
     """
     keys: dict[str, str] = {}
@@ -36,7 +37,7 @@ def collect(file: File, builder: Builder, labels: bool = False, time: str | None
         elif tag == "graph" and not at_end:
             directed = element.get("edgedefault") != "undirected"
         elif tag == "node" and at_end:
-            name, data = element.get("id", ""), _data(element, keys) if labels else {}
+            name, data = element.get("id", ""), _data(element, keys)
             if name:
                 names[name] = data.get("label") or data.get("name") or name
             else:
@@ -58,7 +59,8 @@ def collect(file: File, builder: Builder, labels: bool = False, time: str | None
             times += [when] * (1 + both) if time is not None else []
     if undirected:
         builder.remarks.append(f"{undirected:,} edges are undirected and count both ways")
-    names = name_labels(names) if labels else names
+    builder.labels = {} if labels else dict(names)
+    names = name_labels(names) if labels else {x: x for x in names}
     builder.list_nodes(pl.Series(names.values(), dtype=pl.String))
     s, t = (pl.Series([names.get(x, x) for x in end], dtype=pl.String) for end in (sources, targets))
     builder.add(s, t, np.asarray(weights) if weighted else None, None if time is None else np.asarray(times))

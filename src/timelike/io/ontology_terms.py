@@ -30,14 +30,17 @@ def add_terms(
 ) -> None:
     """Add child → parent edges by these relations between all terms that are not obsolete.
 
-    Nodes are ids, or labels. `seen` are the relations in the file. Remarks count what is left out, and what
-    is unusual for a hierarchy: terms without a label, with several parents, on cycles.
+    Nodes are named by ids and labelled; with `labels` they are named by labels. `seen` are the relations in
+    the file. Remarks count what is left out, and what is unusual for a hierarchy: terms without a label, with
+    several parents, on cycles.
     """
     if unknown := sorted({*relations} - seen - {*RELATIONS}):
         present = ", ".join(sorted(seen)) or "none"
         raise ValueError(f"{builder.source}: no relation {unknown[0]!r}; the file has {present}")
     kept = {key: term for key, term in terms.items() if not term.obsolete}
     names = name_labels({key: term.name for key, term in kept.items()}) if labels else {x: x for x in kept}
+    if not labels:
+        builder.labels |= {key: term.name for key, term in kept.items()}
     edges, to_obsolete = list[tuple[str, str]](), 0
     for key, term in kept.items():
         for relation, parent, where in term.parents:
