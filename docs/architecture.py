@@ -47,7 +47,7 @@ PATHS = {
         "estimator.spacetime_embedding:SpacetimeEmbedding.top_edges": "how many edges, between which nodes",
         "embedding.trained_on:TrainedOn.known": "known edges, which are excluded",
         "evidence.joint:Joint.top_edges": "source, target, probability and spread, best first",
-        "evidence.structure:Structure.features": "paths, degrees and the like of each pair",
+        "evidence.pair_columns:Columns.features": "paths, degrees and the like of each pair",
         "manifolds.pairwise:log_probs": "log F of a block of pairs",
         "core.model:Model.from_separation": "the sum over the images of a circle of time",
         "likelihoods.fermi_dirac:TripleFermiDirac.log_probs": "log F of every image",

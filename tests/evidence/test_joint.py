@@ -1,6 +1,5 @@
 """The joint model: exact trees, honest evidence, calibrated answers, files, and the command line."""
 
-import dataclasses
 import json
 
 import lightgbm
@@ -65,12 +64,12 @@ def test_contributions_add_up_and_blame_no_idle_feature():
 def test_counts_do_not_see_their_own_edge():
     """The features of an edge are the same whether the graph has it or not, but for what is decomposed."""
     graph = blocks(1, 20)
-    structure = Structure(graph)
-    counted = [name for name in structure.names if name.startswith(("paths", "out-", "in-"))]
-    own = Structure(graph, tuple(counted))
+    names = Structure().prepare(graph).names
+    counted = tuple(name for name in names if name.startswith(("paths", "out-", "in-")))
+    own = Structure(counted).prepare(graph)
     for number in range(0, graph.num_edges, 7):
         s, t = graph.pairs[[number]].T
-        without = Structure(graph.subgraph(np.arange(graph.num_edges) != number), tuple(counted))
+        without = Structure(counted).prepare(graph.subgraph(np.arange(graph.num_edges) != number))
         for name, found, expected in zip(
             counted, own.features(s, t)[0], without.features(s, t)[0], strict=True
         ):
@@ -215,8 +214,8 @@ def test_commands_say_why_and_print_one_object(split, tmp_path, monkeypatch, cap
 
 
 def test_structure_is_a_plain_value():
-    structure = Structure(blocks(2, 12))
-    assert dataclasses.replace(structure, graph=structure.graph).names == structure.names
+    structure = Structure().prepare(blocks(2, 12))
+    assert Structure().suited_to(structure.graph) == Structure(structure.names)
     block = structure.block(np.array([3]))[0]
     free = np.flatnonzero(~structure.graph.has_edges(np.full(12, 3), np.arange(12)) & (np.arange(12) != 3))
     np.testing.assert_allclose(block[free], structure.features(np.full(len(free), 3), free), atol=1e-4)

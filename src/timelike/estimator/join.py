@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from functools import partial
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
@@ -53,9 +52,8 @@ def joined(
         assert plan.valid is not None
         assert isinstance(plan.graph, DiGraph)
         folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
-    structure = Structure(known)
-    same = partial(Structure, chosen=structure.names)
-    return Joint(final, known, (structure,), combine(folds, known, [same], plan.valid, seed))
+    evidence = (Structure().suited_to(known),)
+    return Joint(final, known, evidence, combine(folds, known, evidence, plan.valid, seed))
 
 
 def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:

@@ -16,7 +16,7 @@ from timelike.embedding.top_k import UncertainPrediction
 from timelike.evidence import joint_ranking
 from timelike.evidence.combiner import Combiner
 from timelike.evidence.geometry_term import Geometry
-from timelike.evidence.learning import Prepared
+from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.graphs.digraph import DiGraph, checked_nodes, node_numbers
 
 #: Pairs scored at a time.
@@ -44,7 +44,7 @@ class Joint(PairAnswers):
 
     embedding: Embedding
     known: DiGraph
-    evidence: tuple[Prepared, ...]
+    evidence: tuple[Evidence, ...]
     combiner: Combiner
 
     @property
@@ -120,7 +120,7 @@ class Joint(PairAnswers):
     @cached_property
     def columns(self) -> tuple[Prepared, ...]:
         """Geometry, then the evidence."""
-        return (Geometry(self.embedding), *self.evidence)
+        return (Geometry(self.embedding), *(one.prepare(self.known) for one in self.evidence))
 
     def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:
         """The log-odds of an average pair of the training, and what each group of evidence adds to it.
@@ -150,8 +150,7 @@ class Joint(PairAnswers):
 
     def grown(self, embedding: Embedding, known: DiGraph) -> Joint:
         """The same combiner for an embedding with more nodes, and for more known edges."""
-        evidence = tuple(dataclasses.replace(one, graph=known) for one in self.evidence)  # type: ignore[type-var]
-        return dataclasses.replace(self, embedding=embedding, known=known, evidence=evidence)
+        return dataclasses.replace(self, embedding=embedding, known=known)
 
     @property
     def calibration_text(self) -> str:

@@ -54,8 +54,8 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
         names = about["names"]
         if len(names) != len(about["groups"]):
             raise ValueError(f"{len(names)} names, but {len(about['groups'])} groups; fit the model again")
-        structure = Structure(known, tuple(names[1:]))
-        if structure.names != tuple(names[1:]):
+        structure = Structure(tuple(names[1:]))
+        if structure.prepare(known).names != tuple(names[1:]):
             raise ValueError("it has evidence that this version does not know; fit the model again")
         curve = Curve(*(tensors[f"curve.{name}"] for name in ("at", "edges", "non_edges")))
         trees = tuple(_trees(tensors, number, len(names)) for number in range(_count(tensors)))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from timelike.evaluation.questions import QUESTIONS, draw_questions
 from timelike.evidence.combiner import Combiner, Rows, learn
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
+from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.graphs.digraph import DiGraph
 
 #: Folds of a small graph; members of the combiner.
@@ -28,28 +28,6 @@ SHARES = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.
 
 #: With fewer edges there is too little to learn from.
 FEWEST = 60
-
-
-class Prepared(Protocol):
-    """Evidence about the pairs of a graph, prepared from its edges."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The name of each number."""
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """What each number is about."""
-
-    def features(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """The numbers of each pair, (pairs, numbers), without its own edge."""
-
-    def block(self, sources: np.ndarray) -> np.ndarray:
-        """The numbers of all pairs from these sources, (sources, nodes, numbers)."""
-
-
-#: A kind of evidence: prepares itself from a graph.
-Evidence = Callable[[DiGraph], Prepared]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -91,7 +69,7 @@ def combine(
     columns: list[Prepared] = []
     rest = None if watched is None else _Watched(watched)
     for number, fold in enumerate(folds):
-        columns = [Geometry(fold.geometry), *(make(fold.graph) for make in evidence)]
+        columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
         edges = _some(fold.held_out, POSITIVES // len(folds), rng)
         drawn, _ = draw_questions(known, edges, seed + 1000 * number)
         kinds = [np.full(len(edges), -1)]

@@ -1,14 +1,10 @@
-"""The terms of `Structure`: each is one number for a pair of nodes, read off the edges of a graph.
-
-A term has `score(sources, targets)`, one value per pair, and `rows(sources)`, the values of all pairs from
-these sources, (sources, nodes). A term that counts the edge s → t itself also has `without_edge`.
-"""
+"""The terms of `Structure`: each is a `Term`, a number for a pair of nodes, read off the edges of a graph."""
 
 from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,16 +23,6 @@ FARTHEST = 8
 
 #: `Levels` ties every node weakly to level 0, so that its equations have one solution.
 TIE = 1e-3
-
-
-class Term(Protocol):
-    """One number for a pair of nodes."""
-
-    def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """The value of each pair."""
-
-    def rows(self, sources: np.ndarray) -> np.ndarray:
-        """The values of all pairs from these sources, (sources, nodes)."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
