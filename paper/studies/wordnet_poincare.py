@@ -52,7 +52,7 @@ def _run(row: Row, percent: int, data_dir: str | None) -> dict[str, Any]:
         more = {**row.more, "steps": 0, "optimizer": "sgd", "final_rate": 1.0, "negatives_at": {}}
         own: Any = {**TRAINING, "more": {**more, "negatives": one["negatives"]}}
         cell = Cell(dataclasses.replace(row, **own), DIM, percent, 1, data_dir)
-        runs += train(cell, split, [{"learning_rate": one["learning_rate"], "seed": SEED}], None)
+        runs += train(cell, split, [{"learning_rate": one["learning_rate"], "seed": SEED}])
     valid = [best_f1(run, split.valid) for run in runs]
     best = max(range(len(runs)), key=lambda i: valid[i][0])
     return {

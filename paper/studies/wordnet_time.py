@@ -63,7 +63,7 @@ def measure(cell: Cell) -> dict[str, Any]:
 
     split = load_split(cell.percent, cell.data_dir)
     start = time.perf_counter()
-    run = train(cell, split, [{**cell.settings, "seed": SEED}], None)[0]
+    run = train(cell, split, [{**cell.settings, "seed": SEED}])[0]
     seconds = time.perf_counter() - start
     if cell.row.more.get("score") == "best":
         run = run.rescored(split.valid, "f1")

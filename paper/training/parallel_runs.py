@@ -22,10 +22,10 @@ def train_runs(
 ) -> list[tl.Embedding]:
     """The embedding of every run, from one program; `options` are those of `timelike.sweep`.
 
-    One thread, so that the number of cores does not change the last digits.
+    One thread unless `options` ask for more, so that the number of cores does not change the last digits.
     """
-    one_program: dict[str, Any] = {"memory": math.inf, "threads": 1}
-    sweep = tl.sweep(graph, model, config, settings, keep_all=True, progress=False, **one_program, **options)
+    options = {"memory": math.inf, "threads": 1, **options}
+    sweep = tl.sweep(graph, model, config, settings, keep_all=True, progress=False, **options)
     return sweep.runs
 
 

@@ -43,7 +43,7 @@ def train_cell(cell: Cell, split: tl.Split) -> dict[str, Any]:
 
 def _members(cell: Cell, split: tl.Split) -> list[list[tl.Embedding]]:
     """The members of every ensemble: equally many runs of each member cell, all with different seeds."""
-    runs = [train(member, split, _seeded(member, member.settings), None) for member in cell.members]
+    runs = [train(member, split, _seeded(member, member.settings)) for member in cell.members]
     each = cell.row.more["each"]
     return [[run for some in runs for run in some[i * each : (i + 1) * each]] for i in range(cell.seeds)]
 
@@ -94,7 +94,12 @@ def combinations(settings: dict[str, Any], tries: list[dict[str, float]]) -> lis
 
 
 def train(
-    cell: Cell, split: tl.Split, runs: list[dict[str, Any]], start: np.ndarray | None, share: float = 1.0
+    cell: Cell,
+    split: tl.Split,
+    runs: list[dict[str, Any]],
+    start: np.ndarray | None = None,
+    share: float = 1.0,
+    threads: int | None = 1,
 ) -> list[tl.Embedding]:
     """The embeddings of the runs; each names its settings and seed."""
     row = cell.row
@@ -106,7 +111,7 @@ def train(
     runs = [{**{name: settings[name] for name in varied}, **run} for run in runs]
     if "check_every" in row.more:
         return _best_epochs(split, model, config, runs, start, row.more["check_every"])
-    found = train_runs(split.train, model, config, runs, start=start)
+    found = train_runs(split.train, model, config, runs, start=start, threads=threads)
     if isinstance(model.likelihood, Poincare):
         return [directed(run, split.valid) for run in found]
     return found

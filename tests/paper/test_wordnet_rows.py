@@ -60,7 +60,7 @@ def test_published_numbers_are_those_of_the_table():
 def test_rows_can_be_run(name):
     row = ROWS[name]
     cases = {f"{d}, {p}%" for d in row.dims for p in row.more["percents"]}
-    assert set(row.published) == (set() if name == "minkowski-cone" else cases)
+    assert set(row.published) >= (set() if name == "minkowski-cone" else cases)
     settings = {k for one in row.more.get("tries", []) for k in one} | {*row.settings}
     likelihood = LIKELIHOODS[row.likelihood]()
     model = MODELS[row.geometry](5) if row.geometry in MODELS else Model(Minkowski(5), likelihood)
