@@ -21,19 +21,24 @@ from timelike.engine.table_storage import STORAGES
 from timelike.evaluation import metrics
 
 
-def hold_out(graph: tl.DiGraph, count: int) -> tuple[tl.DiGraph, tl.LabelledPairs, tl.LabelledPairs]:
+def hold_out(
+    graph: tl.DiGraph, count: int
+) -> tuple[tl.DiGraph, tl.evaluation.LabelledPairs, tl.evaluation.LabelledPairs]:
     """Training edges; validation and test pairs of `count` edges each, with 4 non-edges to each edge."""
     rng = np.random.default_rng(1)
     chosen = rng.choice(graph.num_edges, 2 * count, replace=False)
     drawn = rng.integers(0, graph.num_nodes, (10 * count, 2), dtype=np.int32)
     drawn = drawn[(drawn[:, 0] != drawn[:, 1]) & ~graph.has_edges(drawn[:, 0], drawn[:, 1])]
-    pairs = [tl.LabelledPairs.build(graph.pairs[chosen[i::2]], drawn[i::2][: 4 * count]) for i in range(2)]
+    pairs = [
+        tl.evaluation.LabelledPairs.build(graph.pairs[chosen[i::2]], drawn[i::2][: 4 * count])
+        for i in range(2)
+    ]
     left = np.ones(graph.num_edges, bool)
     left[chosen] = False
     return graph.subgraph(left), *pairs
 
 
-def ap(model: tl.Model, points: np.ndarray, pairs: tl.LabelledPairs) -> float:
+def ap(model: tl.Model, points: np.ndarray, pairs: tl.evaluation.LabelledPairs) -> float:
     scores = exact_ranking.listed(model, points, np.asarray(pairs.sources), np.asarray(pairs.targets))
     return metrics.average_precision(scores, np.asarray(pairs.labels))
 

@@ -28,7 +28,7 @@ def main() -> None:
     pairs = np.stack([new, rng.integers(0, old, 400)], axis=1)
     pairs = np.concatenate([pairs, pairs[:, ::-1]])
     pairs = pairs[~graph.has_edges(pairs[:, 0], pairs[:, 1])]
-    scores = tl.evaluate(grown, tl.LabelledPairs.build(edges, pairs))
+    scores = tl.evaluate(grown, tl.evaluation.LabelledPairs.build(edges, pairs))
     print(f"{len(edges)} hidden edges of the new nodes, among {len(pairs)} of their non-edges:")
     random = len(edges) / (len(edges) + len(pairs))
     ap, auc = scores.average_precision, scores.roc_auc

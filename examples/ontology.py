@@ -47,7 +47,9 @@ def main() -> None:
     implied = closure.subgraph(~graph.has_edges(closure.sources, closure.targets))
     nodes = range(graph.num_nodes)
     others = [(a, b) for a in nodes for b in nodes if a != b and not closure.has_edges(a, b)]
-    pairs = tl.LabelledPairs.build(list(zip(implied.sources, implied.targets, strict=True)), others)
+    pairs = tl.evaluation.LabelledPairs.build(
+        list(zip(implied.sources, implied.targets, strict=True)), others
+    )
     scores = tl.evaluate(embedding, pairs)
     print(f"{implied.num_edges} implied edges, {scores.negatives} other pairs: AUC {scores.roc_auc:.2f}")
 

@@ -71,7 +71,7 @@ def trained_again(ensemble: tl.Embedding, graph: tl.DiGraph) -> tl.Embedding:
     return dataclasses.replace(ensemble, model=again.model, points=again.points, others=again.others)
 
 
-def _scores(embedding: tl.Embedding, pairs: tl.LabelledPairs) -> dict[str, float]:
+def _scores(embedding: tl.Embedding, pairs: tl.evaluation.LabelledPairs) -> dict[str, float]:
     """AP and expected calibration error in percent, and the negative log-likelihood."""
     metrics = tl.evaluation.metrics
     scores = embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))

@@ -49,7 +49,7 @@ def scores_at_epochs(
     config: tl.Config,
     settings: Settings,
     epochs: np.ndarray,
-    pairs: tl.LabelledPairs,
+    pairs: tl.evaluation.LabelledPairs,
 ) -> np.ndarray:
     """log F of the pairs by every run after its own number of epochs, (runs, pairs)."""
     points: dict[int, np.ndarray] = {}

@@ -168,14 +168,14 @@ def warm_start(cell: Cell, split: tl.Split) -> np.ndarray | None:
     return np.stack([rescaled(run.points, SHRINK) for run in found])
 
 
-def best_f1(run: tl.Embedding, pairs: tl.LabelledPairs) -> tuple[float, float]:
+def best_f1(run: tl.Embedding, pairs: tl.evaluation.LabelledPairs) -> tuple[float, float]:
     """The best F1 on these pairs, in percent, and the threshold on log F that reaches it."""
     scores, labels = score_pairs(run, pairs.sources, pairs.targets), np.asarray(pairs.labels)
     threshold = metrics.best_f1_threshold(scores, labels)
     return 100 * metrics.f1(scores, labels, threshold), threshold
 
 
-def f1_at(run: tl.Embedding, pairs: tl.LabelledPairs, threshold: float) -> float:
+def f1_at(run: tl.Embedding, pairs: tl.evaluation.LabelledPairs, threshold: float) -> float:
     """F1 on these pairs, in percent, at a threshold on log F."""
     return 100 * metrics.f1(
         score_pairs(run, pairs.sources, pairs.targets), np.asarray(pairs.labels), threshold

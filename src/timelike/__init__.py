@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         estimator,
         evaluation,
         evidence,
+        hierarchy,
         likelihoods,
         manifolds,
         plot,
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
     from timelike.engine.config import Config
     from timelike.engine.negatives import Negatives
-    from timelike.estimator.fit_plan import FitPlan, resolve
+    from timelike.estimator.fit_plan import resolve
     from timelike.estimator.settings import Settings
     from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
     from timelike.estimator.tuning import tune
-    from timelike.evaluation.labelled_pairs import LabelledPairs
     from timelike.evaluation.pair_evaluation import Evaluation, evaluate
     from timelike.evaluation.splits import Split, split_edges
     from timelike.graphs.digraph import DiGraph
@@ -63,12 +63,11 @@ _HOMES = {
     "embedding.embedding": ("Embedding",),
     "engine.config": ("Config",),
     "engine.negatives": ("Negatives",),
-    "estimator.fit_plan": ("FitPlan", "resolve"),
+    "estimator.fit_plan": ("resolve",),
     "estimator.settings": ("Settings",),
     "estimator.spacetime_embedding": ("SpacetimeEmbedding",),
     "estimator.tuning": ("tune",),
     "evaluation.pair_evaluation": ("Evaluation", "evaluate"),
-    "evaluation.labelled_pairs": ("LabelledPairs",),
     "evaluation.splits": ("Split", "split_edges"),
     "graphs.digraph": ("DiGraph",),
     "io.edge_shards": ("EdgeShards",),
@@ -88,9 +87,7 @@ __all__ = [
     "EdgeShards",
     "Embedding",
     "Evaluation",
-    "FitPlan",
     "InterruptedTraining",
-    "LabelledPairs",
     "Model",
     "Negatives",
     "Settings",

@@ -9,10 +9,11 @@ import pytest
 from quick_compiling import QUICKLY
 
 import timelike as tl
-from timelike import Config, Embedding, LabelledPairs, Model, Negatives, baselines
+from timelike import Config, Embedding, Model, Negatives, baselines
 from timelike.baselines import MODELS, Disk, EntailmentCone, Order, Poincare, Static, UmbralCone, directed
 from timelike.baselines.margin_energy import half_space
 from timelike.estimator.recipes import recipe
+from timelike.evaluation import LabelledPairs
 from timelike.manifolds import Euclidean, Hyperboloid, Minkowski, Sphere
 
 DIM = 3

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from small_files import QUICK
 
-from timelike import Embedding, LabelledPairs
+from timelike import Embedding
 from timelike.embedding import model_folder
 from timelike.estimator.baseline_scores import BASELINES
+from timelike.evaluation import LabelledPairs
 from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.evaluation.pair_evaluation import evaluate
 

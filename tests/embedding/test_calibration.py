@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from random_points import random_graph
 from sklearn.linear_model import LogisticRegression
 
-from timelike import LabelledPairs
 from timelike.embedding.calibration import FEWEST, Calibration, fit_calibration
+from timelike.evaluation import LabelledPairs
 
 
 def platt(log_prob, labels):

@@ -11,9 +11,10 @@ from random_points import random_graph
 from safetensors.numpy import load_file, save_file
 
 import timelike as tl
-from timelike import Embedding, LabelledPairs, ensemble
+from timelike import Embedding, ensemble
 from timelike.embedding.calibration import Calibration, fit_calibration
 from timelike.embedding.top_k import UncertainPrediction
+from timelike.evaluation import LabelledPairs
 from timelike.evaluation.target_ranks import rank_targets
 
 NODES, MEMBERS = 30, 3

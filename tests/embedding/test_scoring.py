@@ -27,7 +27,7 @@ def pairs(cone):
     s, t = np.divmod(np.arange(NODES**2), NODES)
     both = np.stack([s, t], axis=1)[s != t]
     inside = slope(cone.points, both) > 1
-    return tl.LabelledPairs.build(both[inside], both[~inside])
+    return tl.evaluation.LabelledPairs.build(both[inside], both[~inside])
 
 
 def slope(points, both):

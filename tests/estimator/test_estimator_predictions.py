@@ -10,9 +10,10 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 from small_fits import GENES, small
 
-from timelike import Config, DiGraph, LabelledPairs, Negatives, Settings, SpacetimeEmbedding, evaluate, train
+from timelike import Config, DiGraph, Negatives, Settings, SpacetimeEmbedding, evaluate, train
 from timelike.datasets import duplication_divergence
 from timelike.embedding.trained_on import TrainedOn
+from timelike.evaluation import LabelledPairs
 from timelike.evaluation.splits import split_edges
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from timelike import DiGraph, Embedding, LabelledPairs, Model
+from timelike import DiGraph, Embedding, Model
 from timelike.datasets import chain, duplication_divergence
 from timelike.engine.epoch import average_precision_on_device
-from timelike.evaluation import DegreeProduct
+from timelike.evaluation import DegreeProduct, LabelledPairs
 from timelike.evaluation import pair_evaluation as module
 from timelike.evaluation.pair_evaluation import evaluate, score_pairs
 from timelike.evaluation.splits import split_edges

@@ -9,8 +9,9 @@ from random_points import random_graph
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from timelike import LabelledPairs, plot
+from timelike import plot
 from timelike.embedding.calibration import Calibration
+from timelike.evaluation import LabelledPairs
 from timelike.manifolds import CylindricalMinkowski, Minkowski
 from timelike.plot.drawn_nodes import select
 from timelike.plot.landscapes import frame_at

@@ -12,12 +12,13 @@ import pytest
 from compilations import compilations
 from graphs import random_graph
 
-from timelike import Config, DiGraph, LabelledPairs, Model, sweep, train
+from timelike import Config, DiGraph, Model, sweep, train
 from timelike.baselines import Disk, Static
 from timelike.core import struct
 from timelike.core.likelihood import Likelihood
 from timelike.core.numerics import log_sigmoid
 from timelike.engine.optimizers import DENSE, OPTIMIZERS
+from timelike.evaluation import LabelledPairs
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Euclidean, Flat, Minkowski
 from timelike.training import prepare, sweeps, training_loop

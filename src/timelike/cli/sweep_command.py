@@ -99,7 +99,7 @@ class Sweep:
         settings = ", ".join(f"{name}={first[name]:g}" for name in [*grid, "seed"])
         note(f"best in {candidate.geometry}: {settings}" + (f"; saved to {self.out}" if self.out else ""))
 
-    def _train(self, plan: tl.FitPlan, grid: dict[str, list[float]]) -> Found:
+    def _train(self, plan: tl.estimator.FitPlan, grid: dict[str, list[float]]) -> Found:
         """Train all runs: kept in a checkpoint beside --out, or shared with other workers by --storage."""
         from timelike.training.shared_sweep import share
         from timelike.training.sweeps import Sweep as Found
