@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import shutil
+import subprocess
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 
 import timelike as tl
 from timelike import Embedding, Model
+from timelike._util.checksums import SUMS
 from timelike.embedding import model_folder
 from timelike.embedding.calibration import Calibration
 from timelike.evaluation.negative_kinds import KIND_ENDS
@@ -121,6 +123,7 @@ def test_many_names_stay_a_column(names, kind, tmp_path, monkeypatch):
     assert found.top_targets(names[2], 2) == made.top_targets(names[2], 2)
     twice = pl.read_parquet(tmp_path / "model" / "nodes.parquet").with_columns(name=pl.lit(names[0]))
     twice.write_parquet(tmp_path / "model" / "nodes.parquet")
+    (tmp_path / "model" / SUMS).unlink()
     with pytest.raises(ValueError, match=r"nodes.parquet: name .*repeated"):
         Embedding.load(tmp_path / "model")
 
@@ -189,6 +192,7 @@ def edit_json(change):
         head = json.loads((folder / "model.json").read_text())
         change(head)
         (folder / "model.json").write_text(json.dumps(head))
+        (folder / SUMS).unlink(missing_ok=True)
 
     return edit
 
@@ -314,11 +318,39 @@ WRONG = {
 def test_wrong_folders_say_what_is_wrong_in_which_file(what, tmp_path):
     edit, match = WRONG[what]
     make(make_model("anti-de-sitter", dim=3), nodes=6, names=tuple("abcdef")).save(tmp_path / "model")
+    (tmp_path / "model" / SUMS).unlink()  # as who edits by hand does
     edit(tmp_path / "model")
     with pytest.raises((ValueError, OSError), match=match) as caught:
         Embedding.load(tmp_path / "model")
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "model") in str(caught.value)
+
+
+def test_any_flipped_byte_is_refused(tmp_path):
+    """Also one that leaves a readable file, such as another digit of a temperature or letter of a name."""
+    folder, rng = tmp_path / "model", np.random.default_rng(0)
+    tl.SpacetimeEmbedding(epochs=1, evidence="none").fit(tl.datasets.cycle(30)).save(folder)
+    Embedding.load(folder)
+    files = sorted(file for file in folder.iterdir() if file.name != SUMS)
+    assert {file.name for file in files} >= {"model.json", "nodes.parquet", "edges.parquet"}
+    for file in files:
+        whole = file.read_bytes()
+        for place in rng.integers(0, len(whole), 10):
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            with pytest.raises(ValueError, match=f"{file.name} was changed or damaged"):
+                Embedding.load(folder)
+        file.write_bytes(whole)
+    (folder / "edges.parquet").unlink()
+    with pytest.raises(ValueError, match=r"edges\.parquet is missing"):
+        Embedding.load(folder)
+
+
+def test_checksums_are_those_of_sha256sum(tmp_path):
+    make(make_model("anti-de-sitter", dim=3), nodes=6).save(tmp_path / "model")
+    command = ["sha256sum", "--check", "--strict", SUMS]
+    if shutil.which("sha256sum") is None:
+        pytest.skip("sha256sum is not installed")
+    subprocess.run(command, cwd=tmp_path / "model", check=True, capture_output=True)
 
 
 def test_there_is_no_model(tmp_path):

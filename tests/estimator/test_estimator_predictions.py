@@ -11,6 +11,7 @@ from sklearn.metrics import average_precision_score
 from small_fits import GENES, small
 
 from timelike import Config, DiGraph, Negatives, Settings, SpacetimeEmbedding, evaluate, train
+from timelike._util.checksums import SUMS
 from timelike.datasets import duplication_divergence
 from timelike.embedding.trained_on import TrainedOn
 from timelike.evaluation import LabelledPairs
@@ -178,6 +179,7 @@ def test_all_parameters_come_back(genes, tmp_path):
     found = SpacetimeEmbedding.load(tmp_path / "model")
     assert found.get_params() == {**given, "checkpoint": None}
     head = tmp_path / "model" / "model.json"
+    (tmp_path / "model" / SUMS).unlink()
     head.write_text(head.read_text().replace('"epochs": 7', '"epoch": 7'))
     with pytest.raises(ValueError, match=r"model\.json: .*unexpected keyword argument 'epoch'"):
         SpacetimeEmbedding.load(tmp_path / "model")

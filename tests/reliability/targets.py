@@ -15,6 +15,7 @@ from broken_files import COUNTED, broken, good_files
 from memory import watch
 
 import timelike as tl
+from timelike._util.checksums import SUMS
 from timelike.embedding import model_folder
 from timelike.embedding.calibration import Calibration
 from timelike.embedding.trained_on import TrainedOn
@@ -105,6 +106,8 @@ def prepare(home: Path) -> list[Target]:
     several = dataclasses.replace(embedding, others=np.stack([points, points[::-1]]))
     several.save(home / "members")
     Replay(np.arange(2), np.stack([points, points])).save(home / "model")
+    for folder in ("model", "members"):
+        (home / folder / SUMS).unlink()  # every damage would fail there: let the readers meet it
     found += [Target(f"model/{x}", (home / "model" / x).read_bytes(), _read_model) for x in MODEL_FILES]
     found.append(
         Target(

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import timelike as tl
+from timelike._util.checksums import SUMS
 from timelike.datasets import downloads
 from timelike.datasets.registry import DATASETS
 from timelike.embedding import model_folder
@@ -111,6 +112,7 @@ def test_paths_within_a_model_are_only_text(model):
     head["timelike"] = head["info"] = str(secret)
     head["info"] = {"geometry": "../secret", "config": str(secret), "graph": "/../secret"}
     (model / "model.json").write_text(json.dumps(head))
+    (model / SUMS).unlink()
     command = [sys.executable, "-c", PROGRAM, str(model), str(good)]
     run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
     assert run.stdout == "[]\n", run.stderr

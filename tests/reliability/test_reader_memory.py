@@ -16,6 +16,7 @@ import writers
 from memory import watch
 
 import timelike as tl
+from timelike._util.checksums import SUMS
 from timelike.io.untrusted_parquet import read_table
 
 #: Uncompressed bytes of a large and a small file, and the constant that reading may add: batches, and memory
@@ -95,6 +96,7 @@ def damaged(path: Path, rng: random.Random) -> Path:
     """Return a copy that is corrupted or truncated in its second half."""
     copy = Path(tempfile.mkdtemp(dir=path.parent.parent)) / path.name
     shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
+    (copy / SUMS).unlink(missing_ok=True)
     file = copy / rng.choice(["points.safetensors", "nodes.parquet"]) if path.is_dir() else copy
     good = file.read_bytes()
     at = rng.randrange(len(good) // 2, len(good))

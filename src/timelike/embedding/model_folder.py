@@ -6,9 +6,10 @@
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
 - `edges.parquet` (optional): the training data, see `timelike.embedding.trained_on`;
 - `evidence.safetensors` (optional): how the joint model weighs geometry and evidence;
-- `replay.safetensors` (optional): points of earlier epochs, see `timelike.training.replay`.
+- `replay.safetensors` (optional): points of earlier epochs, see `timelike.training.replay`;
+- `SHA256SUMS`: checksums of the files above; who edits one by hand deletes this list.
 
-Loading checks every file, so that a folder may be edited by hand; errors name the file.
+Loading checks every file; errors name the file.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from timelike._util.atomic_files import (
     save_tensors,
 )
 from timelike._util.checks import output_path, show, whole_number
+from timelike._util.checksums import SUMS, check_checksums, write_checksums
 from timelike._version import __version__
 from timelike.core.model import Model
 from timelike.embedding.calibration import Calibration
@@ -53,7 +55,7 @@ FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
 REPLAY, EVIDENCE = "replay.safetensors", "evidence.safetensors"
 #: Files that a model folder may hold beside those that it must hold.
-MORE = (EDGES, REPLAY, EVIDENCE)
+MORE = (EDGES, REPLAY, EVIDENCE, SUMS)
 FILES = (MODEL, POINTS, NODES)
 
 
@@ -97,6 +99,7 @@ def save(
             _put_table(folder / EDGES, trained_on.to_frame())
         for name, write in (more or {}).items():
             write(folder / name)
+        write_checksums(folder)
 
 
 def load(path: str | os.PathLike) -> dict[str, Any]:
@@ -107,6 +110,7 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
                 raise FileNotFoundError(
                     f"{folder / name} is missing; a model folder holds {', '.join(FILES)}"
                 )
+        check_checksums(folder)
         with blaming(folder / MODEL):
             head = _read_head(folder / MODEL)
             parts = (struct_from_json(head[part], part, part) for part in ("manifold", "likelihood"))

@@ -1,0 +1,45 @@
+"""Checksums of all files of a folder, in the format of `sha256sum`, so that no change goes unnoticed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from timelike._util.atomic_files import read_text
+
+#: The list of checksums; `sha256sum --check` reads it too.
+SUMS = "SHA256SUMS"
+
+
+def write_checksums(folder: Path) -> None:
+    """List the files in a folder with their checksums."""
+    names = sorted(file.name for file in folder.iterdir())
+    rows = [f"{_digest(folder / name)}  {name}\n" for name in names]
+    (folder / SUMS).write_text("".join(rows), encoding="utf-8")
+
+
+def check_checksums(folder: Path) -> None:
+    """Raise a `ValueError` that names the first file that is missing or was changed since it was written.
+
+    Files that are not listed are not checked, nor are folders without a list, which earlier versions wrote.
+    """
+    sums = folder / SUMS
+    if not sums.is_file():
+        return
+    for row in read_text(sums).splitlines():
+        digest, _, name = row.partition("  ")
+        file = folder / name
+        if file.name != name:
+            raise ValueError(f"{sums} lists {name!r}, which is no file of this folder")
+        if not file.is_file():
+            raise ValueError(f"{file} is missing, but {SUMS} lists it")
+        if _digest(file) != digest:
+            raise ValueError(
+                f"{file} was changed or damaged after it was written: its checksum is not the one in {SUMS}; "
+                f"if you changed it on purpose, delete {sums}"
+            )
+
+
+def _digest(file: Path) -> str:
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
