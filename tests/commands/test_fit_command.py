@@ -343,6 +343,7 @@ def test_edges_changed_by_hand(table, says, mistake, files, tmp_path):
 def test_models_without_edges_load(run, files, tmp_path):
     shutil.copytree(files / "model", tmp_path / "model")
     (tmp_path / "model" / "edges.parquet").unlink()
+    (tmp_path / "model" / "SHA256SUMS").unlink()
     code, _, err = run("predict", tmp_path / "model", "--all")
     assert code == 0
     assert "holds no training edges" in err

@@ -32,7 +32,9 @@ def check_checksums(folder: Path) -> None:
         if file.name != name:
             raise ValueError(f"{sums} lists {name!r}, which is no file of this folder")
         if not file.is_file():
-            raise ValueError(f"{file} is missing, but {SUMS} lists it")
+            raise ValueError(
+                f"{file} is missing, but {SUMS} lists it; if you removed it on purpose, delete {sums}"
+            )
         if _digest(file) != digest:
             raise ValueError(
                 f"{file} was changed or damaged after it was written: its checksum is not the one in {SUMS}; "
