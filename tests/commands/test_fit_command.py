@@ -53,7 +53,7 @@ def test_result_and_model(fit, files):
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
     assert "for 4 non-edges" in found["calibration"]
-    assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "edges.parquet"])
+    assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "SHA256SUMS", "edges.parquet"])
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     again, same = Embedding.load(folder), Embedding.load(files / "model")
     assert again.points.tobytes() == same.points.tobytes()
@@ -79,7 +79,7 @@ def test_streamed_edges(fit):
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
     assert found["guessing_ap"] == 0.2
-    assert sorted(x.name for x in folder.iterdir()) == sorted(model_folder.FILES)
+    assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "SHA256SUMS"])
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     embedding = Embedding.load(folder)
     assert {str(x) for x in embedding.names} == {name(i) for i in range(40)}
