@@ -53,7 +53,8 @@ def test_result_and_model(fit, files):
     assert (found["geometry"], found["dim"], found["epochs"], found["nodes"]) == ("minkowski", 3, 3, 40)
     assert found["edges"] + found["valid_edges"] == 204
     assert "for 4 non-edges" in found["calibration"]
-    assert sorted(x.name for x in folder.iterdir()) == sorted([*model_folder.FILES, "SHA256SUMS", "edges.parquet"])
+    expected = [*model_folder.FILES, "SHA256SUMS", "edges.parquet"]
+    assert sorted(x.name for x in folder.iterdir()) == sorted(expected)
     assert [x.name for x in folder.parent.iterdir()] == ["model"]
     again, same = Embedding.load(folder), Embedding.load(files / "model")
     assert again.points.tobytes() == same.points.tobytes()
