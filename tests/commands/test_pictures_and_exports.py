@@ -59,7 +59,11 @@ def test_export_from_within_the_model(files, monkeypatch):
     monkeypatch.chdir(files / "model")
     main(["export", ".", "--format", "npz"])
     assert (files / "model.npz").exists()
-    assert {x.name for x in (files / "model").iterdir()} == {*model_folder.FILES, model_folder.EDGES}
+    assert {x.name for x in (files / "model").iterdir()} == {
+        *model_folder.FILES,
+        model_folder.EDGES,
+        "SHA256SUMS",
+    }
 
 
 def test_every_option_of_training_reaches_the_plan():

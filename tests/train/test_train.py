@@ -18,13 +18,13 @@ from timelike import (
     DivergedError,
     Embedding,
     InterruptedTraining,
-    LabelledPairs,
     Model,
     Negatives,
     sweep,
     train,
 )
 from timelike.datasets import chain, duplication_divergence
+from timelike.evaluation import LabelledPairs
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import AntiDeSitter, Minkowski
