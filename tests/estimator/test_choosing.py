@@ -11,8 +11,8 @@ from small_fits import PLAIN, small
 
 from timelike import Config, DiGraph, DivergedError, Model, Negatives, SpacetimeEmbedding, evaluate, sweep
 from timelike.datasets import cycle, duplication_divergence
+from timelike.estimator.candidates import Trained
 from timelike.estimator.carry_out import carry_out, with_members
-from timelike.estimator.fit_plan import Candidate
 from timelike.estimator.recipes import candidate_geometries, recipe, variations
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
@@ -34,7 +34,7 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
     config = Config(epochs=20, learning_rate=0.03, burn_in=2)
     names = ("minkowski", "euclidean")
     models = {name: Model(MANIFOLDS[name](3), TripleFermiDirac()) for name in names}
-    candidates = tuple(Candidate(name, model, config) for name, model in models.items())
+    candidates = tuple(Trained(name, model, config) for name, model in models.items())
     plan = dataclasses.replace(fitted.plan_, candidates=candidates, refit=False)
     embedding = carry_out(plan, progress=True).embedding
     about = embedding.info

@@ -6,7 +6,6 @@ varies: seeds, learning rates, the numbers of the model.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,11 +15,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
+from timelike._util.threads import made_once
 from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
 from timelike.engine.config import EpochPlan, Numbers
 from timelike.engine.filtered_edges import LocalEdges
 from timelike.engine.optimizers import Learned
+from timelike.engine.padded_edges import PaddedEdges
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
 from timelike.engine.table_storage import MOMENTS, STORAGES, narrow, pack, unpack, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -42,7 +43,8 @@ NAMED_CULPRITS = 3
 class Data(NamedTuple):
     """Edges to learn, and pairs to score after each epoch.
 
-    The table is an `EdgeTable`, or `FilteredEdges` if `EpochPlan.fused`; None if the edges are streamed.
+    The table is an `EdgeTable`, `PaddedEdges` if graphs share a program, or `FilteredEdges` if
+    `EpochPlan.fused`; None if the edges are streamed.
     """
 
     table: LocalEdges | None
@@ -124,7 +126,7 @@ def compiled_once(start: Callable) -> Any:
     return jax.jit(start, compiler_options=_options(FOR_STARTS))
 
 
-@functools.cache
+@made_once
 def _options(wanted: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
     """Those of the compiler options that this version of XLA knows, on a CPU."""
     if jax.default_backend() != "cpu":
@@ -132,7 +134,7 @@ def _options(wanted: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
     return {name: value for name, value in wanted if _is_known(name, value)} or None
 
 
-@functools.cache
+@made_once
 def _is_known(name: str, value: str) -> bool:
     try:
         jax.jit(lambda: 0, compiler_options={name: value})()
@@ -149,7 +151,8 @@ def run_epoch(
     assert table is not None
     carry = lanes.at_once(partial(begin_epoch, plan, table))(state)
     carry, tally = sweep_edges(plan, numbers, table, state.epoch, carry, lanes=lanes)
-    return lanes.at_once(partial(end_epoch, plan, data, table.num_edges))(numbers, state, carry, tally)
+    edges = table.count if isinstance(table, PaddedEdges) else table.num_edges
+    return lanes.at_once(partial(end_epoch, plan, data, edges))(numbers, state, carry, tally)
 
 
 def begin_epoch(plan: EpochPlan, table: LocalEdges, state: State) -> Carry:
@@ -161,7 +164,7 @@ def begin_epoch(plan: EpochPlan, table: LocalEdges, state: State) -> Carry:
 
 
 def end_epoch(
-    plan: EpochPlan, data: Data, num_edges: int, numbers: Numbers, state: State, carry: Carry, tally: Tally
+    plan: EpochPlan, data: Data, num_edges: Any, numbers: Numbers, state: State, carry: Carry, tally: Tally
 ) -> tuple[State, Report]:
     """The state after an epoch over `num_edges` edges that began with `state`, and its report."""
     points, learned = carry[0][:, : state.points.shape[1]], carry[2]
@@ -213,7 +216,7 @@ def _select(plan: EpochPlan, numbers: Numbers, state: State, report: Report) -> 
     )
 
 
-def _report(plan: EpochPlan, model: Model, data: Data, num_edges: int, points: Array, tally: Tally) -> Report:
+def _report(plan: EpochPlan, model: Model, data: Data, num_edges: Any, points: Array, tally: Tally) -> Report:
     def score(pairs: LabelledPairs | None) -> Array:
         if pairs is None:
             return jnp.full((), jnp.nan, tally.loss.dtype)
@@ -221,11 +224,15 @@ def _report(plan: EpochPlan, model: Model, data: Data, num_edges: int, points: A
         return average_precision_on_device(scores, pairs.labels)
 
     pairs = num_edges * (1 + plan.negatives.total)
-    left_out = jnp.asarray(np.array(pairs).astype(np.int32)) - tally.pairs  # correct even if both wrap around
+    if isinstance(pairs, int):
+        drawn, many = jnp.asarray(np.array(pairs).astype(np.int32)), float(pairs)
+    else:  # a padded table, which is small
+        drawn, many = pairs, pairs.astype(tally.loss.dtype)
+    left_out = drawn - tally.pairs  # correct even if both wrap around
     return Report(
         loss=tally.loss,
         gradient_norm=tally.gradient_norm / tally.rows,
-        saturated=tally.saturated / (float(pairs) - left_out.astype(tally.loss.dtype)),
+        saturated=tally.saturated / (many - left_out.astype(tally.loss.dtype)),
         off_surface=jnp.max(jax.vmap(model.manifold.residual)(wide(points))),
         rejected=tally.rejected,
         left_out=left_out,

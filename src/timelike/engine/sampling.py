@@ -43,8 +43,9 @@ class Pools(NamedTuple):
 class EdgeSource(Protocol):
     """Training edges by number, and the membership test that rejects candidate negatives.
 
-    Three classes provide it: `EdgeTable` holds all edges, `filtered_edges.FilteredEdges` all or a part of
-    them behind a Bloom filter, and `distributed.sharded_edges.SharedEdges` exchanges edges between processes.
+    Four classes provide it: `EdgeTable` holds all edges, `padded_edges.PaddedEdges` some more places, so that
+    several graphs share a program, `filtered_edges.FilteredEdges` all or a part of the edges behind a Bloom
+    filter, and `distributed.sharded_edges.SharedEdges` exchanges edges between processes.
     """
 
     @property
@@ -73,7 +74,7 @@ class EdgeSource(Protocol):
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is rejected as an edge."""
 
-    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: Int[Array, ""] | int) -> Nodes:
         """Random integers in [0, bound)."""
 
     def asking(self, asked: Bool[Array, "*shape"], numbers: Nodes) -> Nodes:
@@ -293,6 +294,6 @@ def _end(
     if end == "any":
         return table.below(key, own.shape, table.num_nodes)
     if end == "edge":
-        return table.edges(table.asking(asked, table.below(key, own.shape, table.num_edges)))[side]
+        return table.edges(table.asking(asked, table.below(key, own.shape, table.count)))[side]
     nodes = table.pools.active_sources if end == "active_source" else table.pools.active_targets
     return at(nodes, table.below(key, own.shape, nodes.shape[0]))

@@ -14,6 +14,7 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.plain_json import struct_to_json
 from timelike.engine.config import Config
+from timelike.engine.padded_edges import Room
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.pair_evaluation import score_pairs
@@ -66,8 +67,12 @@ class Candidate(abc.ABC):
         seeds: int = 1,
         checkpoint: Checkpoint = None,
         progress: bool | None = None,
+        room: Room | None = None,
     ) -> Embedding:
-        """The best run by validation, with its AP as `info["valid_ap"]`."""
+        """The best run by validation, with its AP as `info["valid_ap"]`.
+
+        `room` lets single runs on graphs of the same nodes share a compiled program.
+        """
 
     @abc.abstractmethod
     def members(
@@ -131,11 +136,12 @@ class Trained(Candidate):
         seeds: int = 1,
         checkpoint: Checkpoint = None,
         progress: bool | None = None,
+        room: Room | None = None,
     ) -> Embedding:
         """Train all seeds and variations in one program, and return the best run."""
         common: dict[str, Any] = {"valid": valid, "checkpoint": checkpoint, "progress": progress}
         if not self.variations and seeds == 1:
-            return train(graph, self.model, self.config, **common)
+            return train(graph, self.model, self.config, room=room, **common)
         numbers = range(self.seed, self.seed + seeds)
         grid = [{**run, "seed": seed} for run in self.variations or [{}] for seed in numbers]
         return sweep(graph, self.model, self.config, grid, **common).best  # type: ignore[arg-type]
@@ -187,6 +193,7 @@ class NestedCones(Candidate):
         seeds: int = 1,
         checkpoint: Checkpoint = None,
         progress: bool | None = None,
+        room: Room | None = None,
     ) -> Embedding:
         """Place the cones for each seed, and keep the best; nothing is kept in a checkpoint."""
         assert isinstance(graph, DiGraph)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
-from timelike.embedding.trained_on import TrainedOn
-from timelike.estimator.candidates import Candidate, Checkpoint, kept_epoch, made, with_valid_ap
+from timelike.engine.padded_edges import Room
+from timelike.estimator.ahead import Ahead, ahead
+from timelike.estimator.candidates import Candidate, Checkpoint, Trained, kept_epoch, made, with_valid_ap
 from timelike.estimator.fit_plan import FitPlan
-from timelike.estimator.join import joined, why_not_joined
+from timelike.estimator.join import Folds, joined, why_not_joined
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.evidence.joint import Joint
@@ -45,7 +46,14 @@ def carry_out(
     `train` replaces `embed_candidate`, for example to train on many processes. `info` records the geometry,
     the reason for it, and a row per candidate.
     """
-    candidate, embedding, tried = choose(plan, checkpoint, progress, train or embed_candidate)
+    with ahead(plan) as work:
+        return _carry_out(plan, checkpoint, progress, train, work)
+
+
+def _carry_out(
+    plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train | None, work: Ahead
+) -> Outcome:
+    candidate, embedding, tried = choose(plan, checkpoint, progress, train or embed_candidate, work)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
         embedding = with_members(embedding, plan, checkpoint, progress)
@@ -55,27 +63,32 @@ def carry_out(
         if plan.calibrate:
             embedding = embedding.calibrated(plan.valid)
     graph, validated = plan.graph, embedding
+    alone, joint = why_not_joined(plan), None
+    folds = None if alone or not isinstance(graph, DiGraph) else Folds.of(plan, work)
     if plan.refit and plan.valid is not None and plan.known is not None:
+        room = None if folds is None else folds.room
         try:
-            embedding, graph = refit(embedding, plan.known, plan.valid, checkpoint, progress), plan.known
+            embedding = refit(embedding, plan.known, plan.valid, checkpoint, progress, room)
+            graph = plan.known
         except DivergedError as error:
             reason += f"; not trained again with the validation edges: {error}"
     about = {"geometry": candidate.geometry, "reason": reason, "candidates": tried, "plan": plan.to_dict()}
     if plan.valid_negatives is not None:
         about["valid_negatives"] = plan.valid_negatives
-    alone, joint = why_not_joined(plan), None
     about["evidence"] = alone or plan.reasons["evidence"]
     embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
-    if not alone and isinstance(graph, DiGraph):
-        known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
-        joint = joined(plan, validated, embedding, known, progress)
+    if folds is not None:
+        joint = joined(plan, folds, validated, embedding, progress)
     return Outcome(embedding, graph, joint)
 
 
 def choose(
-    plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train
+    plan: FitPlan, checkpoint: Checkpoint, progress: bool | None, train: Train, work: Ahead
 ) -> tuple[Candidate, Embedding, list[dict[str, Any]]]:
-    """Embed the candidates; return the one with the best validation AP, and a row about each."""
+    """Embed the candidates; return the one with the best validation AP, and a row about each.
+
+    While one trains, the programs of the others are compiled.
+    """
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     for number, candidate in enumerate(plan.candidates, 1):
@@ -85,6 +98,8 @@ def choose(
             continue
         what = f"{candidate.doing} {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
         runs = candidate.runs * plan.seeds
+        if isinstance(candidate, Trained) and train is embed_candidate:
+            work.compiled(candidate)
         announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept")
         kept = beside(checkpoint, [name] * (count > 1))
         try:
@@ -144,12 +159,14 @@ def refit(
     valid: LabelledPairs,
     checkpoint: Checkpoint = None,
     progress: bool | None = None,
+    room: Room | None = None,
 ) -> Embedding:
     """Repeat the run on `graph`, which includes the validation edges, up to the epoch that validation chose.
 
     Members are trained again in one program, up to the median of their chosen epochs. Score, calibration and
     history stay those of the validated run. So does its threshold, which `info["refit"]` keeps with a digest
-    of the validation pairs: edges that were learned cannot validate (`learned_since`).
+    of the validation pairs: edges that were learned cannot validate (`learned_since`). A single run shares a
+    program with others in the same `room`.
     """
     members, last = embedding.info.get("members", []), kept_epoch(embedding)
     chosen, kept = made(embedding, last), beside(checkpoint, ["refit"])
@@ -160,7 +177,7 @@ def refit(
             raise DivergedError(f"{len(members) - len(runs)} of the members diverged", 0, embedding)
         again = ensemble(runs)
     else:
-        again = chosen.embed(graph, checkpoint=kept, progress=progress)
+        again = chosen.embed(graph, checkpoint=kept, progress=progress, room=room)
     threshold, _ = best_threshold(embedding, valid)
     found = {"edges": graph.num_edges, "epochs": last, "threshold": threshold, "valid": valid.digest}
     info = {**embedding.info, "refit": found}

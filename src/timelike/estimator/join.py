@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
+from timelike._util.hardware import cores
 from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
+from timelike.engine.padded_edges import Room
+from timelike.estimator.ahead import Ahead, in_this_precision
 from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
 from timelike.evidence.joint import Joint
 from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
+from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.evidence.structure import Structure
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import DivergedError
@@ -38,30 +46,78 @@ def why_not_joined(plan: FitPlan) -> str:
     return ""
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Folds:
+    """The parts of a cross-fit: graphs without some edges each, and these edges; none of a large graph.
+
+    `known` has all edges. `evidence` is prepared ahead of time for the graph of each fold. In this `room`,
+    runs on the folds and on all edges share a compiled program.
+    """
+
+    known: DiGraph
+    parts: tuple[tuple[DiGraph, np.ndarray], ...]
+    evidence: tuple[Evidence, ...]
+    room: Room | None
+
+    @classmethod
+    def of(cls, plan: FitPlan, work: Ahead) -> Folds:
+        """The folds of the training and validation edges of a plan."""
+        assert isinstance(plan.graph, DiGraph)
+        known = plan.graph if plan.valid is None else TrainedOn(plan.graph, plan.valid).known
+        if known.num_edges > CROSS_FITTED:
+            return cls(known, (), (Structure().suited_to(known),), None)
+        parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed))
+        graphs = [graph for graph, _ in parts]
+        room = Room.of([known, *graphs], plan.trained[0].config.negatives) if plan.trained else None
+        return cls(known, parts, (Begun(Structure().suited_to(known), graphs, work),), room)
+
+
+class Begun:
+    """Evidence that is being prepared for some graphs."""
+
+    def __init__(self, evidence: Evidence, graphs: Iterable[DiGraph], work: Ahead):
+        self.evidence = evidence
+        self._begun = [(graph, work.begin(evidence.prepare, graph)) for graph in graphs]
+
+    def prepare(self, graph: DiGraph) -> Prepared:
+        """What it says about the pairs of a graph, which is computed only once and then forgotten."""
+        for i, (known, result) in enumerate(self._begun):
+            if known is graph:
+                del self._begun[i]
+                return result()
+        return self.evidence.prepare(graph)
+
+
 def joined(
-    plan: FitPlan, validated: Embedding, final: Embedding, known: DiGraph, progress: bool | None
+    plan: FitPlan, folds: Folds, validated: Embedding, final: Embedding, progress: bool | None
 ) -> Joint:
-    """The joint model of `final` and the structure of all `known` edges.
+    """The joint model of `final` and the structure of all known edges.
 
     `validated` is the embedding that has not learned the validation edges.
     """
     seed = made(validated).seed
     announce(progress, "learning how much geometry, paths and degrees each count")
-    folds = _folds(validated, known, seed)
-    if known.num_edges > CROSS_FITTED:
+    parts: Iterable[Fold] = _trained(validated, folds)
+    if not folds.parts:
         assert plan.valid is not None
         assert isinstance(plan.graph, DiGraph)
-        folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
-    evidence = (Structure().suited_to(known),)
-    return Joint(final, known, evidence, combine(folds, known, evidence, plan.valid, seed))
+        parts = [Fold(plan.graph, validated, plan.valid.positives)]
+    evidence = tuple(one.evidence if isinstance(one, Begun) else one for one in folds.evidence)
+    return Joint(final, folds.known, evidence, combine(parts, folds.known, folds.evidence, plan.valid, seed))
 
 
-def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:
-    """Folds of the edges, each with the chosen settings trained on the rest."""
+def _trained(embedding: Embedding, folds: Folds) -> Iterator[Fold]:
+    """The folds, each with the chosen settings trained on the rest; all cores take part."""
     chosen = made(embedding, max(kept_epoch(embedding), 1))
-    for graph, held_out in split_into_folds(known, PARTS, seed):
+
+    def trained(part: tuple[DiGraph, np.ndarray]) -> Fold:
+        graph, held_out = part
         try:
-            geometry = chosen.embed(graph, progress=False)
+            geometry = chosen.embed(graph, progress=False, room=folds.room)
         except DivergedError as error:
             geometry = error.embedding
-        yield Fold(graph, dataclasses.replace(geometry, score=embedding.score), held_out)
+        return Fold(graph, dataclasses.replace(geometry, score=embedding.score), held_out)
+
+    yield from map(trained, folds.parts[:1])  # the program is compiled now
+    with ThreadPoolExecutor(cores()) as pool:
+        yield from pool.map(in_this_precision(trained), folds.parts[1:])

@@ -18,6 +18,7 @@ from timelike.core.struct import numbers_of, with_numbers
 from timelike.engine.config import Config, EpochPlan, Numbers
 from timelike.engine.epoch import Data
 from timelike.engine.filtered_edges import FilteredEdges
+from timelike.engine.padded_edges import PaddedEdges, Room
 from timelike.engine.sampling import EdgeTable, share_taken
 from timelike.engine.table_storage import check_storage
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -44,10 +45,12 @@ def prepare(
     test: LabelledPairs | None,
     listed: np.ndarray | None,
     alone: bool = False,
+    room: Room | None = None,
 ) -> tuple[EpochPlan, Data]:
     """Check the inputs, make the epoch plan, and copy the data to the device.
 
-    `alone`: a single run, not many side by side; only a single run may stream its edges.
+    `alone`: a single run, not many side by side; only a single run may stream its edges. `room`: the lengths
+    of the table's arrays.
     """
     if not (alone and isinstance(graph, EdgeShards)):
         instance("graph", graph, DiGraph, "timelike.read(file), or the part `train` of a Split")
@@ -68,7 +71,7 @@ def prepare(
     table = EdgeTable.build(graph, listed, plan.negatives, by_node=plan.dense)
     if plan.fused:
         return plan, Data(FilteredEdges.of(table, graph, plan.rows(graph.num_edges)), valid, test)
-    return plan, Data(table, valid, test)
+    return plan, Data(table if room is None else PaddedEdges.of(table, room), valid, test)
 
 
 def _check_learned(model: Model, config: Config) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import os
 import time
@@ -19,6 +18,7 @@ import numpy as np
 from timelike._util.checks import positive_number, whole_number
 from timelike._util.hardware import cores
 from timelike._util.interrupts import note_signals
+from timelike._util.threads import made_once
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config, EpochPlan, Numbers
@@ -233,7 +233,7 @@ def _join(trees: list[Any], lanes: int) -> Any:
     return jax.tree.map(lambda *xs: np.concatenate(xs)[:lanes], *trees)
 
 
-@functools.cache
+@made_once
 def programs(plan: EpochPlan, num_nodes: int) -> tuple[Any, Any]:
     """Programs for stacked runs: numbers → states, and (numbers, data, states) → (states, reports)."""
     epoch_of: Any = partial(run_epoch, plan, lanes=MANY)
@@ -242,7 +242,7 @@ def programs(plan: EpochPlan, num_nodes: int) -> tuple[Any, Any]:
     return _starting(plan.optimizer, plan.learn, plan.tables, num_nodes), compiled(epoch_of)
 
 
-@functools.cache
+@made_once
 def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
     """Numbers → states; plans with the same start share it."""
     plan = EpochPlan(1, Negatives(uniform=1), optimizer, "last", learn, tables)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable
 from functools import partial
@@ -14,11 +13,13 @@ import numpy as np
 from tqdm import tqdm
 
 from timelike._util.interrupts import note_signals
+from timelike._util.threads import made_once
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config, EpochPlan
 from timelike.engine.epoch import Report, State, compiled, compiled_once, init_state, run_epoch
+from timelike.engine.padded_edges import Room
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.node_names import Names
@@ -66,6 +67,7 @@ def train(
     test: LabelledPairs | None = None,
     listed: np.ndarray | None = None,
     start: np.ndarray | None = None,
+    room: Room | None = None,
     checkpoint: Checkpointing | str | os.PathLike | None = None,
     progress: bool | None = None,
     on_epoch: Callable[[int, np.ndarray], None] | None = None,
@@ -74,12 +76,13 @@ def train(
 
     `EdgeShards` are streamed to the device in parts. `valid` pairs choose the epoch to keep; `test` pairs are
     only scored, unless `config.select` is "test". `Negatives(listed=…)` draws from `listed`, an (n, 2) array.
-    `start` has an initial point for every node, instead of random ones around the origin. `checkpoint` names
-    a file to save the run to and resume from. `progress` shows a bar on stderr (default: if it is a
-    terminal). `on_epoch` is called with the number of finished epochs, from 0 on, and the points.
+    `start` has an initial point for every node, instead of random ones around the origin. Runs on graphs of
+    the same nodes in the same `room` share a compiled program. `checkpoint` names a file to save the run to
+    and resume from. `progress` shows a bar on stderr (default: if it is a terminal). `on_epoch` is called
+    with the number of finished epochs, from 0 on, and the points.
     """
     config = Config() if config is None else config
-    plan, data = prepare(graph, model, config, valid, test, listed, alone=True)
+    plan, data = prepare(graph, model, config, valid, test, listed, alone=True, room=room)
     numbers = make_numbers(model, config)
     state = _initial(plan, graph.num_nodes)(numbers)
     if start is not None:
@@ -134,12 +137,12 @@ def started(state: State, start: np.ndarray) -> State:
     return state._replace(points=points, best_points=best)
 
 
-@functools.cache
+@made_once
 def _compiled(plan: EpochPlan) -> Any:
     return compiled(partial(run_epoch, plan))
 
 
-@functools.cache
+@made_once
 def _initial(plan: EpochPlan, num_nodes: int) -> Any:
     return compiled_once(partial(init_state, plan, num_nodes=num_nodes))
 
