@@ -192,7 +192,7 @@ def _run_chunk(
         return _join([jax.device_get(state) for state in states], len(lanes))
 
     turn = 1
-    with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
+    with note_signals(saver.last_words) as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
             began = time.perf_counter()
             turn = saver.before_due(len(history), min(turn, epochs - len(history)))

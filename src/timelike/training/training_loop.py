@@ -103,7 +103,7 @@ def train(
     bar = epochs_bar(config.last_epoch, "training", progress, len(history))
     if isinstance(epoch_of, Stream):
         epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
-    with bar, note_signals() as caught:
+    with bar, note_signals(saver.last_words) as caught:
         while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
