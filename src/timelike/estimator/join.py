@@ -53,7 +53,7 @@ def joined(
         assert isinstance(plan.graph, DiGraph)
         folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
     evidence = (Structure().suited_to(known),)
-    return Joint(final, known, evidence, combine(folds, known, evidence, plan.valid, seed))
+    return Joint(final, known, evidence, combine(folds, known, evidence, final, plan.valid, seed))
 
 
 def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:
