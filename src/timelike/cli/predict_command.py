@@ -228,7 +228,8 @@ class Predict:
         elif self.each is not None:
             self._predict_each(self.each, fitted, take, names, columns)
         elif self.all:
-            ends = [nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            skip = self.reading.missing == "skip"
+            ends = [nodes_in(fitted, file, skip) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
@@ -272,7 +273,7 @@ class Predict:
         from timelike.graphs.digraph import node_numbers
 
         answers, known = fitted.answers, fitted.known
-        nodes = nodes_in(fitted, self.sources)
+        nodes = nodes_in(fitted, self.sources, self.reading.missing == "skip")
         if nodes is None:
             strangers = fitted.embedding.strangers(known)
             sources = np.delete(np.arange(len(answers.points)), strangers)
