@@ -71,7 +71,8 @@ def carry_out(
     alone, joint = why_not_joined(plan), None
     about["evidence"] = alone or plan.reasons["evidence"]
     embedding = dataclasses.replace(embedding, info={**embedding.info, **about})
-    if not alone and isinstance(graph, DiGraph):
+    if not alone:
+        graph = graph if isinstance(graph, DiGraph) else graph.in_memory()
         known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         joint = joined(plan, validated, embedding, known, progress)
     return Outcome(embedding, graph, joint)

@@ -50,8 +50,10 @@ def joined(
     folds = _folds(validated, known, seed)
     if known.num_edges > CROSS_FITTED:
         assert plan.valid is not None
-        assert isinstance(plan.graph, DiGraph)
-        folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
+        s, t = plan.valid.positives.T
+        held_out = DiGraph.from_arrays(s, t, known.num_nodes)
+        graph = known.subgraph(~held_out.has_edges(known.sources, known.targets))
+        folds = iter([Fold(graph, validated, plan.valid.positives)])
     evidence = (Structure().suited_to(known),)
     return Joint(final, known, evidence, combine(folds, known, evidence, final, plan.valid, seed))
 

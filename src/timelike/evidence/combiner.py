@@ -89,13 +89,22 @@ class Lesson(NamedTuple):
 
     negatives  pairs that are no known edges, the negatives of each question
     sample     what calibrates: evidence from graphs without the held-out edges
-    thinner    the same pairs as in `sample`, with evidence from graphs without as many edges again
-    whole      the others of `sample`, with evidence from all known edges
-    steps      how many times the step from `thinner` to `sample` it is from there to the whole graph
+    ahead      how to carry the scale over to the whole graph; None: the graphs of `sample` are nearly whole
     """
 
     negatives: Mapping[str, Table]
     sample: Sample
+    ahead: Ahead | None
+
+
+class Ahead(NamedTuple):
+    """The pairs of a `Sample`, with evidence from other graphs.
+
+    thinner    from graphs without as many edges again
+    whole      from all known edges, the others only
+    steps      how many times the step from `thinner` to `sample` it is from there to the whole graph
+    """
+
     thinner: Sample
     whole: np.ndarray
     steps: float
@@ -124,10 +133,12 @@ def learn(
         for part in range(int(parts.max()) + 1)
     ]
     scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
-    measured, weights = lesson.sample.scale(trees, ratio), lesson.sample.weights
-    thinner = lesson.thinner.scale(trees, ratio), lesson.thinner.others.unseen(trees)
-    whole = np.mean([tree.score(lesson.whole) for tree in trees], axis=0)
-    scale = measured.carried_over(others, thinner, whole, weights, lesson.steps)
+    scale = measured = lesson.sample.scale(trees, ratio)
+    weights, ahead = lesson.sample.weights, lesson.ahead
+    if ahead is not None:
+        thinner = ahead.thinner.scale(trees, ratio), ahead.thinner.others.unseen(trees)
+        whole = np.mean([tree.score(ahead.whole) for tree in trees], axis=0)
+        scale = measured.carried_over(others, thinner, whole, weights, ahead.steps)
     curve = Curve.of(measured(scores), measured(others), weights, 1 / (1 + ratio))
     reached = {}
     for kind, table in asked.items():

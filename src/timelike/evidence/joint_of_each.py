@@ -35,6 +35,7 @@ def best_of_each(joint: Joint, k: int, sources: np.ndarray, without: list[DiGrap
     """
     nodes = len(joint.points)
     never = joint.embedding.strangers(joint.known, True)
+    pieces: Iterator[tuple[np.ndarray, np.ndarray]]
     if len(sources) * nodes <= MOST_PAIRS:
         size = max(1, BLOCK // nodes)
         pieces = (

@@ -14,7 +14,7 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.path_counts import l3
 from timelike.evaluation.questions import QUESTIONS, draw_questions
-from timelike.evidence.combiner import Combiner, Lesson, Sample, Table, learn
+from timelike.evidence.combiner import Ahead, Combiner, Lesson, Sample, Table, learn
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
 from timelike.evidence.pair_columns import Evidence, Prepared
@@ -25,6 +25,9 @@ PARTS = 5
 
 #: The most held-out edges to learn from, and random non-edges to calibrate with.
 POSITIVES, BACKGROUND = 20_000, 60_000
+
+#: With more edges, the scale of the folds is taken for that of the whole graph: counting takes long.
+CARRIED = 100_000
 
 #: Shares of the random non-edges that are uniform, drawn by degree, and ends of walks.
 PROPOSED = (0.25, 0.25, 0.5)
@@ -73,13 +76,15 @@ def combine(
     """
     rng, folds = np.random.default_rng([seed, 8]), list(folds)
     rest = None if watched is None else _Watched(watched)
-    about: list[tuple[dict[str, Table], Sample, Sample, np.ndarray]] = []
-    whole = [Geometry(final), *(one.prepare(known) for one in evidence)]
+    carried = known.num_edges <= CARRIED
+    whole = [Geometry(final), *(one.prepare(known) for one in evidence)] if carried else []
+    negatives: list[dict[str, Table]] = []
+    samples: list[Sample] = []
+    ahead: list[tuple[Sample, np.ndarray]] = []
     asked: list[Table] = []
     columns: list[Prepared] = []
     for number, fold in enumerate(folds):
         columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
-        fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
 
         def deal(pairs: np.ndarray, number: int = number) -> np.ndarray:
             return np.full(len(pairs), number) if len(folds) > 1 else rng.integers(0, PARTS, len(pairs))
@@ -88,18 +93,22 @@ def combine(
         drawn, _ = draw_questions(known, edges, seed + 1000 * number)
         others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
         parts, other_parts = deal(edges), deal(others)
-        negatives = {kind: Table(_features(columns, rows), deal(rows)) for kind, rows in drawn.items()}
-        sample, thinner = (
-            Sample(Table(_features(x, edges), parts), Table(_features(x, others), other_parts), weights)
-            for x in (columns, fewer)
-        )
-        about.append((negatives, sample, thinner, _features(whole, others)))
+
+        negatives.append({kind: Table(_features(columns, rows), deal(rows)) for kind, rows in drawn.items()})
+        samples.append(_sample(columns, Table(edges, parts), Table(others, other_parts), weights))
+        if carried:
+            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
+            thinner = _sample(fewer, Table(edges, parts), Table(others, other_parts), weights)
+            ahead.append((thinner, _features(whole, others)))
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
             asked.append(Table(_features(columns, more), more_parts))
-    kinds = [kind for kind in QUESTIONS if all(kind in negatives for negatives, *_ in about)]
-    about = [({kind: one[kind] for kind in kinds}, *samples) for one, *samples in about]
-    lesson = Lesson(*_concatenated(about), steps=steps_ahead(folds[0], known))
+    kinds = [kind for kind in QUESTIONS if all(kind in drawn for drawn in negatives)]
+    lesson = Lesson(
+        {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
+        _concatenated(samples),
+        Ahead(*_concatenated(ahead), steps_ahead(folds[0], known)) if carried else None,
+    )
     names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
     found = learn(lesson, names, groups, SHARES, missing_ratio(known.num_nodes, known.num_edges), seed)
     if rest is None or not 0 < rest.labels.sum() < len(rest.labels):
@@ -128,6 +137,12 @@ def steps_ahead(fold: Fold, known: DiGraph) -> float:
 def _concatenated(parts: Sequence[Any]) -> Any:
     """The parts, trees of arrays of the same form, one after the other."""
     return jax.tree.map(lambda *arrays: np.concatenate(arrays), *parts)
+
+
+def _sample(columns: Sequence[Prepared], edges: Table, others: Table, weights: np.ndarray) -> Sample:
+    """Pairs, (n, 2) instead of features, with their features."""
+    edges, others = (Table(_features(columns, pairs), parts) for pairs, parts in (edges, others))
+    return Sample(edges, others, weights)
 
 
 def _features(columns: Sequence[Prepared], pairs: np.ndarray) -> np.ndarray:
@@ -187,11 +202,11 @@ def _background(
         for end, walk in zip(popular, walked, strict=True)
     )
     kept = (s != t) & ~known.has_edges(s, t)
-    s, t, kind = s[kept], t[kept], np.bincount(kind, minlength=3) / count
-    density = kind[0] / n**2 + kind[1] * likely[0][s] * likely[1][t]
-    if kind[2]:
+    s, t, share = s[kept], t[kept], np.bincount(kind, minlength=3) / count
+    density = share[0] / n**2 + share[1] * likely[0][s] * likely[1][t]
+    if share[2]:
         degrees = (np.bincount(ends, minlength=n)[x] for ends, x in ((graph.sources, s), (graph.targets, t)))
-        density += kind[2] * paths.score(s, t) * np.sqrt(np.multiply(*degrees)) / graph.num_edges
+        density += share[2] * paths.score(s, t) * np.sqrt(np.multiply(*degrees)) / graph.num_edges
     weights = 1 / density
     return np.stack([s, t], axis=1), weights / weights.sum()
 
