@@ -82,16 +82,17 @@ def test_the_predicted_lists_are_those_of_python(page, shown):
     embedding, known = shown[0].embedding, shown[0].known
     search(page, "gene3")
     page.wait_for_selector("#likely-targets .row")
-    for exclude in (None, known):
-        if exclude is not None:
-            page.check("#only-new")
+    assert page.is_checked("#only-new")  # predictions are asked for
+    for exclude in (known, None):
+        if exclude is None:
+            page.uncheck("#only-new")
         targets = [(p.target, p.probability) for p in embedding.top_targets("gene3", 20, exclude=exclude)]
         sources = [(p.source, p.probability) for p in embedding.top_sources("gene3", 20, exclude=exclude)]
         for side, expected in (("targets", targets), ("sources", sources)):
             found = listed(page, side)
             assert [row[0] for row in found] == [name for name, _ in expected]
             np.testing.assert_allclose([row[1] for row in found], [p for _, p in expected], rtol=1e-6)
-            np.testing.assert_allclose([number(row[2]) for row in found], [p for _, p in expected], rtol=1e-5)
+            np.testing.assert_allclose([number(row[2]) for row in found], [p for _, p in expected], rtol=5e-3)
 
 
 def test_an_edge_is_checked(page, shown):
@@ -103,7 +104,7 @@ def test_an_edge_is_checked(page, shown):
     page.wait_for_selector(".way.main")
     shown_values = [number(x) for x in page.locator(".way .value").all_inner_texts()]
     expected = [embedding.prob("gene3", "gene8"), embedding.prob("gene8", "gene3")]
-    np.testing.assert_allclose(shown_values, expected, rtol=1e-5)
+    np.testing.assert_allclose(shown_values, expected, rtol=5e-3)
     assert CALIBRATION.edges == 50  # the model is calibrated, so the page shows the raw probability too
     assert "before calibration" in page.inner_text(".way.main")
     assert re.search(r"\d+(st|nd|rd|th) of [\d,]+ possible targets of gene3", page.inner_text(".way.main"))
@@ -286,14 +287,14 @@ def test_two_models_are_linked(context, shown):
         page.wait_for_selector(".node-name")
         assert page.evaluate("timelike.panes.map(p => p.chosen.name)") == ["gene3", "gene3"]
         page.click(".segments.wide button:nth-child(2)")
-        expected = shown[1].embedding.top_targets("gene3", 20)
+        expected = shown[1].embedding.top_targets("gene3", 20, exclude=shown[1].known)
         np.testing.assert_allclose(
             [row[1] for row in listed(page, "targets")], [p.probability for p in expected], rtol=1e-6
         )
         page.evaluate("timelike.check('gene3', 'gene8')")
         page.wait_for_selector(".way.main >> nth=1")
         values = [number(x) for x in page.locator(".way.main .value").all_inner_texts()]
-        np.testing.assert_allclose(values, [s.embedding.prob("gene3", "gene8") for s in shown], rtol=1e-5)
+        np.testing.assert_allclose(values, [s.embedding.prob("gene3", "gene8") for s in shown], rtol=5e-3)
         assert page.problems == []
         page.close()
 
@@ -326,7 +327,7 @@ def test_a_page_of_its_own_needs_no_server(context, shown, tmp_path):
     page = opened(context, file.as_uri())
     search(page, "gene3")
     page.wait_for_selector("#likely-targets .row")
-    expected = shown[0].embedding.top_targets("gene3", 20)
+    expected = shown[0].embedding.top_targets("gene3", 20, exclude=shown[0].known)
     assert [row[0] for row in listed(page, "targets")] == [p.target for p in expected]
     np.testing.assert_allclose(
         [row[1] for row in listed(page, "targets")], [p.probability for p in expected], rtol=1e-5
@@ -334,7 +335,7 @@ def test_a_page_of_its_own_needs_no_server(context, shown, tmp_path):
     page.evaluate("timelike.check('gene3', 'gene8')")
     page.wait_for_selector(".way.main")
     value = number(page.locator(".way.main .value").inner_text())
-    assert value == pytest.approx(shown[0].embedding.prob("gene3", "gene8"), rel=1e-5)
+    assert value == pytest.approx(shown[0].embedding.prob("gene3", "gene8"), rel=5e-3)
     search(page, "gene3x")
     page.wait_for_selector("#node .wrong button")
     assert page.problems == []

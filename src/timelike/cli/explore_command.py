@@ -84,7 +84,7 @@ class Explore:
 
         fitted = self.loading.load(path, "none are shown; --graph names a file of them")
         embedding, known = fitted.embedding, fitted.known
-        if embedding.members > 1:
+        if embedding.members > 1 and fitted.joint is None:
             mean = "`timelike predict` uses their mean"
             note(f"{path} has {embedding.members} members; the page shows the first, {mean}")
         if not len(embedding.points):
@@ -93,7 +93,12 @@ class Explore:
             pairs = self.reading.pairs(self.graph, len(embedding.points), embedding.names)
             known = tl.DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], len(embedding.points), embedding.names)
         columns = () if self.nodes is None else tuple(read_columns(self.nodes, embedding))
-        return Shown(path.absolute().name, embedding, known, columns, Replay.load(path, embedding))
+        joint = None if fitted.joint is None or known is None else fitted.joint.grown(embedding, known)
+        if joint is not None and self.out is not None:
+            note(
+                f"{path}: a page of its own shows the geometry alone; evidence is counted by the server only"
+            )
+        return Shown(path.absolute().name, embedding, known, columns, Replay.load(path, embedding), joint)
 
 
 def _say(address: str) -> None:

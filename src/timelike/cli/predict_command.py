@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -13,7 +13,7 @@ import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
-from timelike.cli.answer_tables import labelling, name_column, nodes_in, table_of
+from timelike.cli.answer_tables import DIGITS, labelling, name_column, nodes_in, table_of
 from timelike.cli.options import File, Flag, Json, chosen, optional
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 Node = Annotated[str | None, optional("NODE")]
 
-#: Default of --top, and rows per piece of output.
-TOP, ROWS = 10, 1 << 16
+#: Default of --top.
+TOP = 10
 
 #: Scoring more pairs than this takes long: a note says so.
 MANY = 10**9
@@ -226,7 +226,7 @@ class Predict:
         if self.pairs is not None:
             self._score(self.pairs, fitted, take, names, columns)
         elif self.each is not None:
-            self._predict_each(self.each, fitted, lambda rows: take(table_of(rows, columns, names.dtype)))
+            self._predict_each(self.each, fitted, take, names, columns)
         elif self.all:
             skip = self.reading.missing == "skip"
             ends = [nodes_in(fitted, file, skip) for file in (self.sources, self.targets)]
@@ -242,7 +242,7 @@ class Predict:
             incoming = self.source is None
             text, others = (self.target, "sources") if incoming else (self.source, "targets")
             node = fitted.node(str(text), "--target" if incoming else "--source")
-            strangers = embedding.strangers(known, incoming) if fitted.joint is None else ()
+            strangers = embedding.strangers(known, incoming)
             if node in map(embedding.name, strangers):
                 note(f"{text} has no known {others}, and training did not learn any for such nodes")
             rank = answers.top_sources if incoming else answers.top_targets
@@ -263,26 +263,32 @@ class Predict:
         added = (pl.Series(f"why: {group}", [round(row[group], 2) for row in rows]) for group in groups)
         return table.with_columns(added)
 
-    def _predict_each(self, count: int, fitted: Fitted, take: Callable[[list[Any]], None]) -> None:
+    def _predict_each(
+        self, count: int, fitted: Fitted, take: Take, names: pl.Series, columns: list[str]
+    ) -> None:
         """Write the most likely edges of every source, in pieces."""
         import numpy as np
-        from tqdm import tqdm
+        import polars as pl
 
-        from timelike._util.progress import SHOWN
+        from timelike.graphs.digraph import node_numbers
 
-        embedding, known = fitted.embedding, fitted.known
-        sources = nodes_in(fitted, self.sources, self.reading.missing == "skip")
-        if sources is None:
-            strangers = embedding.strangers(known) if fitted.joint is None else np.zeros(0, int)
-            numbers = np.delete(np.arange(len(embedding.points)), strangers)
-            sources = [embedding.name(int(number)) for number in numbers]
-        rows: list[Any] = []
-        for source in tqdm(sources, "sources", unit="node", **SHOWN):
-            rows += fitted.answers.top_targets(source, count, exclude=known)
-            if len(rows) >= ROWS:
-                take(rows)
-                rows = []
-        take(rows)
+        answers, known = fitted.answers, fitted.known
+        nodes = nodes_in(fitted, self.sources, self.reading.missing == "skip")
+        if nodes is None:
+            strangers = fitted.embedding.strangers(known)
+            sources = np.delete(np.arange(len(answers.points)), strangers)
+        else:
+            every = node_numbers([*dict.fromkeys(nodes)], len(answers.points), answers.names, "--sources")
+            sources = np.asarray(every, np.int64)
+        if not len(sources):
+            take(table_of([], columns, names.dtype))
+        for s, t, *numbers in answers.best_of_each(sources, count, known):
+            table = {"source": names.gather(s), "target": names.gather(t)}
+            for column, values in zip(columns[2:], numbers, strict=True):
+                table[column] = pl.Series(values, dtype=pl.Float64).round_sig_figs(DIGITS).cast(pl.Float32)
+            take(pl.DataFrame(table))
+        if fitted.joint is not None and (recall := fitted.joint.recall(count, sources, known)):
+            note(recall.text)
 
     def _score(self, file: str, fitted: Fitted, take: Take, names: pl.Series, columns: list[str]) -> None:
         """Score the pairs of a file and write them in its order, or the best of them."""

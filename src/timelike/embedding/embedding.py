@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +103,12 @@ class Embedding(PairAnswers):
         the ends, for example to the regulators of a gene network; default: any nodes but `strangers`.
         """
         return top_k.of_all(self, k, exclude, sources, targets)
+
+    def best_of_each(
+        self, sources: np.ndarray, k: int, exclude: DiGraph | None = None
+    ) -> Iterator[tuple[np.ndarray, ...]]:
+        """`top_targets` of many sources, by number: see `PairAnswers.best_of_each`."""
+        return top_k.of_each(self, sources, k, exclude)
 
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first; they have nearly the same edges.

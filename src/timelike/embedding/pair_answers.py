@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -42,6 +42,16 @@ class PairAnswers(abc.ABC):
     @abc.abstractmethod
     def spread_by_number(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """`spread` of the edges sources[i] → targets[i], by number even if nodes have names."""
+
+    @abc.abstractmethod
+    def best_of_each(
+        self, sources: np.ndarray, k: int, exclude: DiGraph | None = None
+    ) -> Iterator[tuple[np.ndarray, ...]]:
+        """The k likeliest targets of many sources by number, some sources at a time.
+
+        Arrays of sources, targets, probabilities and, with several members, spreads: source after source, the
+        best first, without known edges and those in `exclude`. Every source counts once.
+        """
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...

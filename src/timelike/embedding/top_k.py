@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
 from timelike.embedding import exact_ranking
+from timelike.embedding.targets_of_each import best_targets
 from timelike.graphs.digraph import DiGraph, node_numbers
 
 if TYPE_CHECKING:
@@ -59,6 +60,19 @@ def of_node(
     here = np.full(best.size, number)
     sources, targets = (best, here) if incoming else (here, best)
     return _predictions(embedding, sources, targets, scores)
+
+
+def of_each(
+    embedding: Embedding, sources: np.ndarray, k: int, exclude: DiGraph | None
+) -> Iterator[tuple[np.ndarray, ...]]:
+    """The k likeliest targets of many sources by number, except those of `exclude`."""
+    known, k = _known(embedding, exclude), whole_number("k", k, 1)
+    never = embedding.strangers(known, True)
+    for s, t, scores in best_targets(embedding.ranker, embedding.columns, sources, k, known, never):
+        if embedding.members == 1:
+            yield s, t, np.exp(embedding.calibrate(scores))
+        else:
+            yield s, t, np.exp(embedding.log_prob_by_number(s, t)), embedding.spread_by_number(s, t)
 
 
 def of_all(

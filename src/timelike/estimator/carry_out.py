@@ -69,7 +69,10 @@ def _carry_out(
             embedding = embedding.calibrated(plan.valid)
     graph, validated = plan.graph, embedding
     alone, joint = why_not_joined(plan), None
-    folds = None if alone or not isinstance(graph, DiGraph) else Folds.of(plan, work)
+    folds = None
+    if not alone:
+        graph = graph if isinstance(graph, DiGraph) else graph.in_memory()
+        folds = Folds.of(plan, graph, work)
     if plan.refit and plan.valid is not None and plan.known is not None:
         room = None if folds is None else folds.room
         try:

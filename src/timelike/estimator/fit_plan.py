@@ -40,6 +40,9 @@ from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph, EdgeShards
 from timelike.training.stream import validation_pairs
 
+#: Streamed edges are read into memory to count paths if they are no more than this.
+COUNTED = 20_000_000
+
 #: The geometry of a graph that cannot be looked at first: its edges are streamed.
 STREAMED = "minkowski"
 
@@ -161,7 +164,7 @@ def resolve(
         candidates.insert(0, cones.candidate)
         reasons["geometry"] = f"{cones.reason}; {reasons['geometry']}"
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
-    evidence, reasons["evidence"] = _evidence(options, streamed, spread)
+    evidence, reasons["evidence"] = _evidence(options, graph, spread)
     return FitPlan(
         candidates=tuple(candidates),
         valid_negatives=drawn,
@@ -323,10 +326,12 @@ def _kinds(trained: tuple[Trained, ...]) -> str:
     return f"{', '.join(f'{count} {kind}' for kind, count in counts.items())} per edge"
 
 
-def _evidence(options: FitOptions, streamed: bool, spread: bool) -> tuple[str, str]:
+def _evidence(options: FitOptions, graph: AnyGraph, spread: bool) -> tuple[str, str]:
     """The evidence beside the geometry, and why."""
     if options.evidence == "none":
         return "none", "geometry alone, as given"
-    if streamed or spread:
-        return "none", "geometry alone: paths are not counted for streamed edges and many processes"
+    if spread:
+        return "none", "geometry alone: no process of many counts paths"
+    if not isinstance(graph, DiGraph) and graph.num_edges > COUNTED:
+        return "none", f"geometry alone: paths are counted in memory, for at most {COUNTED:,} streamed edges"
     return options.evidence, "paths, degrees and geometry in one probability"

@@ -60,10 +60,9 @@ class Folds:
     room: Room | None
 
     @classmethod
-    def of(cls, plan: FitPlan, work: Ahead) -> Folds:
-        """The folds of the training and validation edges of a plan."""
-        assert isinstance(plan.graph, DiGraph)
-        known = plan.graph if plan.valid is None else TrainedOn(plan.graph, plan.valid).known
+    def of(cls, plan: FitPlan, graph: DiGraph, work: Ahead) -> Folds:
+        """The folds of the training edges, a graph, and validation edges of a plan."""
+        known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         if known.num_edges > CROSS_FITTED:
             return cls(known, (), (Structure().suited_to(known),), None)
         parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed))
@@ -95,15 +94,17 @@ def joined(
 
     `validated` is the embedding that has not learned the validation edges.
     """
-    seed = made(validated).seed
+    seed, known = made(validated).seed, folds.known
     announce(progress, "learning how much geometry, paths and degrees each count")
     parts: Iterable[Fold] = _trained(validated, folds)
     if not folds.parts:
         assert plan.valid is not None
-        assert isinstance(plan.graph, DiGraph)
-        parts = [Fold(plan.graph, validated, plan.valid.positives)]
+        s, t = plan.valid.positives.T
+        held_out = DiGraph.from_arrays(s, t, known.num_nodes)
+        graph = known.subgraph(~held_out.has_edges(known.sources, known.targets))
+        parts = [Fold(graph, validated, plan.valid.positives)]
     evidence = tuple(one.evidence if isinstance(one, Begun) else one for one in folds.evidence)
-    return Joint(final, folds.known, evidence, combine(parts, folds.known, folds.evidence, plan.valid, seed))
+    return Joint(final, known, evidence, combine(parts, known, folds.evidence, final, plan.valid, seed))
 
 
 def _trained(embedding: Embedding, folds: Folds) -> Iterator[Fold]:

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from timelike.graphs.digraph import DiGraph, checked_nodes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+#: The matrices of each graph, plain and normalised, as long as the graph is used.
+_SHARED: WeakKeyDictionary[DiGraph, dict[bool, dict[str, Any]]] = WeakKeyDictionary()
 
 #: Entries of sparse matrices held in memory at once.
 ENTRIES = 1 << 23
@@ -53,12 +57,15 @@ class Paths:
 
     @cached_property
     def _matrices(self) -> dict[str, csr_array]:
-        """The adjacency matrix for ">", its transpose for "<"."""
-        matrix = self.graph.adjacency()
-        if self.normalised:
-            leaving, entering = matrix.sum(axis=1), matrix.sum(axis=0)
-            matrix.data /= np.sqrt(np.repeat(leaving, np.diff(matrix.indptr)) * entering[matrix.indices])
-        return {">": matrix, "<": matrix.T.tocsr()}
+        """The adjacency matrix for ">", its transpose for "<"; all patterns over a graph share them."""
+        shared = _SHARED.setdefault(self.graph, {})
+        if self.normalised not in shared:
+            matrix = self.graph.adjacency()
+            if self.normalised:
+                leaving, entering = matrix.sum(axis=1), matrix.sum(axis=0)
+                matrix.data /= np.sqrt(np.repeat(leaving, np.diff(matrix.indptr)) * entering[matrix.indices])
+            shared[self.normalised] = {">": matrix, "<": matrix.T.tocsr()}
+        return shared[self.normalised]
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The count of each pair."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,60 +57,92 @@ class Combiner:
         return float(start[0]) - math.log(self.ratio), stretch[:, None] * parts
 
 
-@dataclasses.dataclass(frozen=True)
-class Rows:
-    """What the combiner learns from: a row of features per pair.
-
-    kinds       −1 for a held-out edge, otherwise the number of the question whose negative it is
-    parts       the part of each row: a member learns from the other parts
-    background  random non-edges, with `background_weights` and `background_parts`, for calibration
-    watched     more pairs to score without having seen them, with `watched_parts`
-    """
+class Table(NamedTuple):
+    """Pairs: a row of features and a part each. The member without this part may judge the pair."""
 
     features: np.ndarray
-    kinds: np.ndarray
     parts: np.ndarray
-    background: np.ndarray
-    background_weights: np.ndarray
-    background_parts: np.ndarray
-    watched: np.ndarray
-    watched_parts: np.ndarray
+
+    def unseen(self, trees: Sequence[TreeTables]) -> np.ndarray:
+        """The score of each pair by the member that has not learned from its part."""
+        scores = np.zeros(len(self.parts))
+        for part, tree in enumerate(trees):
+            own = self.parts == part
+            scores[own] = tree.score(self.features[own])
+        return scores
+
+
+class Sample(NamedTuple):
+    """Held-out edges, and random non-edges with weights that make them stand for all of them."""
+
+    edges: Table
+    others: Table
+    weights: np.ndarray
+
+    def scale(self, trees: Sequence[TreeTables], ratio: float) -> Scale:
+        """What a score means, by the pairs that the members have not seen."""
+        return Scale.fit(self.edges.unseen(trees), self.others.unseen(trees), self.weights, ratio)
+
+
+class Lesson(NamedTuple):
+    """What the combiner learns from.
+
+    negatives  pairs that are no known edges, the negatives of each question
+    sample     what calibrates: evidence from graphs without the held-out edges
+    ahead      how to carry the scale over to the whole graph; None: the graphs of `sample` are nearly whole
+    """
+
+    negatives: Mapping[str, Table]
+    sample: Sample
+    ahead: Ahead | None
+
+
+class Ahead(NamedTuple):
+    """The pairs of a `Sample`, with evidence from other graphs.
+
+    thinner    from graphs without as many edges again
+    whole      from all known edges, the others only
+    steps      how many times the step from `thinner` to `sample` it is from there to the whole graph
+    """
+
+    thinner: Sample
+    whole: np.ndarray
+    steps: float
 
 
 def learn(
-    rows: Rows,
+    lesson: Lesson,
     names: Sequence[str],
     groups: Sequence[str],
     shares: Mapping[str, float],
     ratio: float,
     seed: int = 0,
-) -> tuple[Combiner, np.ndarray]:
+) -> Combiner:
     """Learn a member for every part from the other parts, and calibrate on the part that it has not seen.
 
-    `shares` are the total weights of the negatives of each question, relative to the edges. Also returns the
-    scores of the watched pairs, each by the member that has not seen its part.
+    `shares` are the total weights of the negatives of each question, relative to the edges. The scale is
+    that of `lesson.sample`, carried over to the whole graph.
     """
-    labels, weights = rows.kinds < 0, np.ones(len(rows.kinds))
-    for kind, share in enumerate(shares.values()):
-        chosen = rows.kinds == kind
-        weights[chosen] = share * labels.sum() / max(chosen.sum(), 1)
-    trees: list[TreeTables] = []
-    unseen = [np.zeros(len(table)) for table in (rows.features, rows.background, rows.watched)]
-    for part in np.unique(rows.parts):
-        seen = rows.parts != part
-        tree = TreeTables.learn(rows.features[seen], labels[seen], weights[seen], seed + int(part))
-        parts = (rows.parts, rows.background_parts, rows.watched_parts)
-        tables = (rows.features, rows.background, rows.watched)
-        for scores, own, table in zip(unseen, parts, tables, strict=True):
-            scores[own == part] = tree.score(table[own == part])
-        trees.append(tree)
-    scores, others, watched = unseen
-    scale = Scale.fit(scores[labels], others, rows.background_weights, ratio)
-    curve = Curve.of(scale(scores[labels]), scale(others), rows.background_weights, 1 / (1 + ratio))
-    asked = {
-        kind: average_precision(scores[labels | (rows.kinds == i)], labels[labels | (rows.kinds == i)])
-        for i, kind in enumerate(shares)
-        if (rows.kinds == i).any()
-    }
-    record = {"edges": int(labels.sum()), "questions": asked}
-    return Combiner(tuple(names), tuple(groups), tuple(trees), scale, ratio, curve, record), watched
+    edges, asked = lesson.sample.edges, lesson.negatives
+    x, parts = (np.concatenate(column) for column in zip(edges, *asked.values(), strict=True))
+    each = [shares[kind] * len(edges.parts) / max(len(table.parts), 1) for kind, table in asked.items()]
+    weight = np.repeat([1.0, *each], [len(table.parts) for table in (edges, *asked.values())])
+    labels = np.arange(len(parts)) < len(edges.parts)
+    trees = [
+        TreeTables.learn(x[parts != part], labels[parts != part], weight[parts != part], seed + part)
+        for part in range(int(parts.max()) + 1)
+    ]
+    scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
+    scale = measured = lesson.sample.scale(trees, ratio)
+    weights, ahead = lesson.sample.weights, lesson.ahead
+    if ahead is not None:
+        thinner = ahead.thinner.scale(trees, ratio), ahead.thinner.others.unseen(trees)
+        whole = np.mean([tree.score(ahead.whole) for tree in trees], axis=0)
+        scale = measured.carried_over(others, thinner, whole, weights, ahead.steps)
+    curve = Curve.of(measured(scores), measured(others), weights, 1 / (1 + ratio))
+    reached = {}
+    for kind, table in asked.items():
+        both = np.concatenate([scores, table.unseen(trees)])
+        reached[kind] = average_precision(both, np.arange(len(both)) < len(scores))
+    record = {"edges": len(scores), "questions": reached}
+    return Combiner(tuple(names), tuple(groups), tuple(trees), scale, ratio, curve, record)

@@ -21,6 +21,18 @@ SURE = 10
 #: How strongly the slopes of a `Scale` are drawn to 1, in units of log-likelihood.
 PULL = 0.3
 
+#: Numbers that stand for many pairs while a `Scale` is fitted.
+BINS = 2000
+
+#: The least slope of a `Scale`, and the greatest beyond its last point if it is carried over.
+FLATTEST, STEEPEST = 1e-3, 2.0
+
+#: Ranks at which a `Scale` is carried over to the whole graph, and the pairs that make the first one sure.
+GRID, SURE_OTHERS = 40, 20
+
+#: The most that more known edges may change a log-likelihood ratio.
+FARTHEST = 1.0
+
 #: Thresholds of a stored `Curve`.
 THRESHOLDS = 300
 
@@ -59,10 +71,11 @@ class Scale:
         from scipy.optimize import minimize
         from scipy.special import expit
 
-        z = np.concatenate([edges, others])
-        label = np.arange(len(z)) < len(edges)
-        weight = np.concatenate([np.ones(len(edges)), weights * (1 + ratio) * len(edges) / weights.sum()])
         knots = np.unique(np.quantile(edges, KNOTS))
+        weights = weights * (1 + ratio) * len(edges) / weights.sum()
+        binned = [_binned(edges, np.ones(len(edges)), knots), _binned(others, weights, knots)]
+        z, weight = (np.concatenate(column) for column in zip(*binned, strict=True))
+        label = np.arange(len(z)) < len(binned[0][0])
         design = np.column_stack([_segments(z, knots), np.ones(len(z))])
 
         def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
@@ -73,10 +86,58 @@ class Scale:
             away = parameters[:-1] - 1.0
             return float(value + PULL * away @ away), slopes + np.append(2 * PULL * away, 0)
 
-        bounds = [*[(1e-3, None)] * (len(knots) + 1), (None, None)]
+        bounds = [*[(FLATTEST, None)] * (len(knots) + 1), (None, None)]
         start = np.append(np.ones(len(knots) + 1), -math.log(ratio))
         found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
         return cls(knots, found[:-1], float(found[-1] + math.log(ratio)))
+
+    @classmethod
+    def through(cls, z: np.ndarray, values: np.ndarray, last: float) -> Scale:
+        """The scale through points in ascending order, with the slope `last` beyond the last one."""
+        slopes = np.diff(values) / np.diff(z)
+        return cls(z, np.maximum([1.0, *slopes, last], FLATTEST), float(values[0]))
+
+    def carried_over(
+        self,
+        others: np.ndarray,
+        thinner: tuple[Scale, np.ndarray],
+        whole: np.ndarray,
+        weights: np.ndarray,
+        steps: float,
+    ) -> Scale:
+        """The scale of scores from the whole graph, from this one of scores without the held-out edges.
+
+        `others` and `whole` are the scores of the same weighted pairs here and there. The pair at some rank
+        there is as likely an edge as the pair at this rank here, and more so if the likelihood at this rank
+        grew with the number of known edges: `thinner` has the scale and the scores from graphs without still
+        more edges, and the step from there to here is taken `steps` times more, at most `FARTHEST` in all.
+        """
+        other, fewer = thinner
+        orders = [np.argsort(-z) for z in (others, fewer, whole)]
+        sums = [np.cumsum(weights[order]) / weights.sum() for order in orders]
+        first = max(total[min(SURE_OTHERS, len(total)) - 1] for total in sums)
+        grid = np.geomspace(min(first, 1.0), 1.0, GRID)
+        places = [
+            order[np.searchsorted(total, grid * (1 - 1e-9))]
+            for order, total in zip(orders, sums, strict=True)
+        ]
+        here, there, z = (x[at] for x, at in zip((others, fewer, whole), places, strict=True))
+        values = self(here) + np.clip(steps * (self(here) - other(there)), -FARTHEST, FARTHEST)
+        values = np.maximum.accumulate(values[::-1])
+        once, at = np.unique(z[::-1], return_index=True)
+        return Scale.through(once, values[at], min(float(self.slopes[-1]), STEEPEST))
+
+
+def _binned(z: np.ndarray, weights: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and weights that stand for these: `BINS` means of neighbours, none across a knot."""
+    order = np.argsort(z)
+    z, weights = z[order], weights[order]
+    # Bins are finer at the top, where few pairs decide.
+    ranks = np.unique(len(z) - np.geomspace(1, len(z), BINS).astype(int))
+    starts = np.unique(np.concatenate([[0], ranks, np.searchsorted(z, knots)]))
+    starts = starts[starts < len(z)]
+    total = np.add.reduceat(weights, starts)
+    return np.add.reduceat(weights * z, starts) / total, total
 
 
 def _segments(z: np.ndarray, knots: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from timelike._util.checks import whole_number
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.pair_answers import PairAnswers
 from timelike.embedding.top_k import UncertainPrediction
-from timelike.evidence import joint_ranking
+from timelike.evidence import joint_of_each, joint_ranking
 from timelike.evidence.combiner import Combiner
 from timelike.evidence.geometry_term import Geometry
 from timelike.evidence.pair_columns import Evidence, Prepared
@@ -185,6 +185,20 @@ class Joint(PairAnswers):
     ) -> list[UncertainPrediction]:
         """The k likeliest edges between different nodes, best first, except known ones and `exclude`."""
         return joint_ranking.of_all(self, k, exclude, sources, targets)
+
+    def best_of_each(
+        self, sources: np.ndarray, k: int, exclude: DiGraph | None = None
+    ) -> Iterator[tuple[np.ndarray, ...]]:
+        """`top_targets` of many sources, by number: see `PairAnswers.best_of_each`."""
+        without = joint_ranking.left_out(self, exclude)
+        for s, t, odds in joint_of_each.best_of_each(self, k, sources, without):
+            yield s, t, np.exp(-np.logaddexp(0.0, -odds)), self.spread_by_number(s, t)
+
+    def recall(
+        self, k: int, sources: np.ndarray, exclude: DiGraph | None = None
+    ) -> joint_of_each.Recall | None:
+        """How many of the `k` likeliest targets are candidates in a large graph; None if all are ranked."""
+        return joint_of_each.measured_recall(self, k, sources, joint_ranking.left_out(self, exclude))
 
     def _ends(self, sources: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         count = len(self.points)

@@ -1,7 +1,9 @@
 """The likeliest edges by the joint model: of all pairs in a small graph, of candidates in a large one.
 
 Candidates are the pairs that the geometry ranks first, and for each source the targets with the most paths
-s → z ← w → t and s → z → t. The joint model ranks them.
+s → z ← w → t and s → z → t. The joint model ranks them; `joint_of_each.Recall` measures what they miss.
+
+Nodes for which nothing was learned (`Embedding.strangers`) are answered only if they are named.
 """
 
 from __future__ import annotations
@@ -54,17 +56,24 @@ def of_all(
 ) -> list[UncertainPrediction]:
     """The k likeliest edges from `sources` to `targets` (None: any nodes)."""
     k, count = whole_number("k", k, 1), len(joint.points)
-    ends = [
-        np.arange(count)
-        if nodes is None
-        else np.unique(node_numbers(list(nodes), count, joint.names, argument))
-        for argument, nodes in (("sources", sources), ("targets", targets))
-    ]
-    without = [joint.known]
-    if exclude is not None:
-        instance("exclude", exclude, DiGraph, "the graph of known edges")
-        without.append(aligned(exclude, count, joint.names, "exclude"))
-    return named(joint, *best_pairs(joint, k, ends[0], ends[1], without))
+    ends = []
+    for incoming, nodes in enumerate((sources, targets)):
+        if nodes is None:
+            ends.append(np.delete(np.arange(count), joint.embedding.strangers(joint.known, bool(incoming))))
+        else:
+            ends.append(
+                np.unique(node_numbers(list(nodes), count, joint.names, ("sources", "targets")[incoming]))
+            )
+    return named(joint, *best_pairs(joint, k, ends[0], ends[1], left_out(joint, exclude)))
+
+
+def left_out(joint: Joint, exclude: DiGraph | None) -> list[DiGraph]:
+    """The graphs whose edges are no answers."""
+    if exclude is None:
+        return [joint.known]
+    instance("exclude", exclude, DiGraph, "the graph of known edges")
+    other = aligned(exclude, len(joint.points), joint.names, "exclude")
+    return [joint.known] if other is joint.known else [joint.known, other]
 
 
 def best_pairs(
@@ -77,7 +86,7 @@ def best_pairs(
     """
     if len(sources) * len(targets) <= BLOCK // 8 or 8 * len(targets) < len(joint.points):
         s, t = np.repeat(sources, len(targets)), np.tile(targets, len(sources))
-        kept = _unknown(s, t, without)
+        kept = unknown(s, t, without)
         s, t = s[kept], t[kept]
     elif len(sources) * len(targets) > MOST_PAIRS:
         s, t = _candidates(joint, BY_GEOMETRY + k, sources, targets, without)
@@ -98,7 +107,7 @@ def _shortlist(
         here = sources[start : start + size]
         s, t = np.repeat(here, len(targets)), np.tile(targets, len(here))
         scores = joint.glance(here)[:, targets].reshape(-1)
-        kept = _unknown(s, t, without)
+        kept = unknown(s, t, without)
         if len(found) == count:
             kept &= scores > found[:, 2].min()
         found = np.concatenate([found, np.stack([s[kept], t[kept], scores[kept]], axis=1)])
@@ -121,14 +130,14 @@ def _candidates(
     for pattern in ("><>", ">>"):
         paths = Paths(joint.known, pattern, True)
         for start in tqdm(range(0, len(sources), SOURCES), f"paths {pattern}", unit="block", **SHOWN):
-            s, t = _most_paths(paths, sources[start : start + SOURCES], allowed)
+            s, t = most_paths(paths, sources[start : start + SOURCES], allowed)
             keys.append(s.astype(np.int64) * nodes + t)
     s, t = np.divmod(np.unique(np.concatenate(keys)), nodes)
-    kept = _unknown(s, t, without)
+    kept = unknown(s, t, without)
     return s[kept], t[kept]
 
 
-def _most_paths(paths: Paths, sources: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def most_paths(paths: Paths, sources: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each source, the `BY_PATHS` targets with the highest counts."""
     rows = paths.sparse_rows(sources)
     row = np.repeat(np.arange(len(sources)), np.diff(rows.indptr))
@@ -141,7 +150,7 @@ def _most_paths(paths: Paths, sources: np.ndarray, allowed: np.ndarray) -> tuple
     return sources[row[rank < BY_PATHS]], column[rank < BY_PATHS]
 
 
-def _unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
+def unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
     """Whether each pair is neither a self-pair nor an edge of one of the graphs."""
     kept = s != t
     for graph in without:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import jax
 import numpy as np
 
 from timelike.embedding.embedding import Embedding
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.path_counts import l3
 from timelike.evaluation.questions import QUESTIONS, draw_questions
-from timelike.evidence.combiner import Combiner, Rows, learn
+from timelike.evidence.combiner import Ahead, Combiner, Lesson, Sample, Table, learn
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
 from timelike.evidence.pair_columns import Evidence, Prepared
@@ -22,6 +25,12 @@ PARTS = 5
 
 #: The most held-out edges to learn from, and random non-edges to calibrate with.
 POSITIVES, BACKGROUND = 20_000, 60_000
+
+#: With more edges, the scale of the folds is taken for that of the whole graph: counting takes long.
+CARRIED = 100_000
+
+#: Shares of the random non-edges that are uniform, drawn by degree, and ends of walks.
+PROPOSED = (0.25, 0.25, 0.5)
 
 #: Weights of the negatives of the four questions, relative to the edges.
 SHARES = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.0}
@@ -55,46 +64,85 @@ def combine(
     folds: Iterable[Fold],
     known: DiGraph,
     evidence: Sequence[Evidence],
+    final: Embedding,
     watched: LabelledPairs | None = None,
     seed: int = 0,
 ) -> Combiner:
     """Learn the combiner of geometry and evidence on the held-out edges of the folds.
 
-    A single fold is dealt into `PARTS` parts. `known` has all known edges: none is drawn as a negative. The
-    record of the combiner has the average precision on the `watched` pairs, each scored by a member that has
-    not seen it.
+    It is meant for the geometry `final` and the evidence of all `known` edges. A single fold is dealt into
+    `PARTS` parts. No known edge is drawn as a negative. The record of the combiner has the average precision
+    on the `watched` pairs, each scored by a member that has not seen it.
     """
     rng, folds = np.random.default_rng([seed, 8]), list(folds)
-    taken: list[tuple[np.ndarray, ...]] = []
-    columns: list[Prepared] = []
     rest = None if watched is None else _Watched(watched)
+    carried = known.num_edges <= CARRIED
+    whole = [Geometry(final), *(one.prepare(known) for one in evidence)] if carried else []
+    negatives: list[dict[str, Table]] = []
+    samples: list[Sample] = []
+    ahead: list[tuple[Sample, np.ndarray]] = []
+    asked: list[Table] = []
+    columns: list[Prepared] = []
     for number, fold in enumerate(folds):
         columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
+
+        def deal(pairs: np.ndarray, number: int = number) -> np.ndarray:
+            return np.full(len(pairs), number) if len(folds) > 1 else rng.integers(0, PARTS, len(pairs))
+
         edges = _some(fold.held_out, POSITIVES // len(folds), rng)
         drawn, _ = draw_questions(known, edges, seed + 1000 * number)
-        kinds = [np.full(len(edges), -1)]
-        kinds += [np.full(len(rows), [*QUESTIONS].index(kind)) for kind, rows in drawn.items()]
-        pairs = np.concatenate([edges, *drawn.values()])
         others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
-        parts, other_parts = (
-            np.full(len(rows), number) if len(folds) > 1 else rng.integers(0, PARTS, len(rows))
-            for rows in (pairs, others)
-        )
-        more, more_parts = np.zeros((0, 2), np.int32), np.zeros(0, int)
+        parts, other_parts = deal(edges), deal(others)
+
+        negatives.append({kind: Table(_features(columns, rows), deal(rows)) for kind, rows in drawn.items()})
+        samples.append(_sample(columns, Table(edges, parts), Table(others, other_parts), weights))
+        if carried:
+            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
+            thinner = _sample(fewer, Table(edges, parts), Table(others, other_parts), weights)
+            ahead.append((thinner, _features(whole, others)))
         if rest is not None:
-            more, more_parts = rest.take(edges, parts[: len(edges)], number, len(folds))
-        tables = [_features(columns, rows) for rows in (pairs, others, more)]
-        taken.append(
-            (tables[0], np.concatenate(kinds), parts, tables[1], weights, other_parts, tables[2], more_parts)
-        )
-    rows = Rows(*(np.concatenate(column) for column in zip(*taken, strict=True)))
+            more, more_parts = rest.take(edges, parts, number, len(folds))
+            asked.append(Table(_features(columns, more), more_parts))
+    kinds = [kind for kind in QUESTIONS if all(kind in drawn for drawn in negatives)]
+    lesson = Lesson(
+        {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
+        _concatenated(samples),
+        Ahead(*_concatenated(ahead), steps_ahead(folds[0], known)) if carried else None,
+    )
     names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
-    ratio = missing_ratio(known.num_nodes, known.num_edges)
-    found, scores = learn(rows, names, groups, SHARES, ratio, seed)
+    found = learn(lesson, names, groups, SHARES, missing_ratio(known.num_nodes, known.num_edges), seed)
     if rest is None or not 0 < rest.labels.sum() < len(rest.labels):
         return found
-    reached = average_precision(scores, rest.labels)
+    reached = average_precision(_concatenated(asked).unseen(found.trees), rest.labels)
     return dataclasses.replace(found, record={**found.record, "valid_ap": reached})
+
+
+def thinned(fold: Fold, rng: np.random.Generator) -> DiGraph:
+    """The graph of a fold without as many more edges as it holds out, at most half of them."""
+    edges = fold.graph.num_edges
+    count = min(len(fold.held_out), edges // 2)
+    return fold.graph.subgraph(np.delete(np.arange(edges), rng.choice(edges, count, replace=False)))
+
+
+def steps_ahead(fold: Fold, known: DiGraph) -> float:
+    """How many times the step from a thinned fold to the fold it is from there to all known edges.
+
+    Steps are ratios of numbers of edges.
+    """
+    edges = fold.graph.num_edges
+    thin = edges - min(len(fold.held_out), edges // 2)
+    return float(np.log(known.num_edges / edges) / np.log(edges / thin))
+
+
+def _concatenated(parts: Sequence[Any]) -> Any:
+    """The parts, trees of arrays of the same form, one after the other."""
+    return jax.tree.map(lambda *arrays: np.concatenate(arrays), *parts)
+
+
+def _sample(columns: Sequence[Prepared], edges: Table, others: Table, weights: np.ndarray) -> Sample:
+    """Pairs, (n, 2) instead of features, with their features."""
+    edges, others = (Table(_features(columns, pairs), parts) for pairs, parts in (edges, others))
+    return Sample(edges, others, weights)
 
 
 def _features(columns: Sequence[Prepared], pairs: np.ndarray) -> np.ndarray:
@@ -137,19 +185,43 @@ def _background(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Random non-edges and weights that make them stand for all of them.
 
-    Half are uniform; half have ends drawn by degree, since the pairs that rank high lie between hubs.
+    A quarter are uniform. The others stand for the pairs that rank high: a quarter have ends drawn by degree,
+    and half are the ends of random walks s → z ← w → t. From a random edge, such a walk ends in (s, t) with
+    probability √(out-degree(s) · in-degree(t))/edges times the normalised number of these paths.
     """
-    n = graph.num_nodes
-    ends, likely = [], []
+    n, paths = graph.num_nodes, l3(graph)
+    likely = []
     for nodes in (graph.sources, graph.targets):
         chance = np.bincount(nodes, minlength=n) + 0.1
         likely.append(chance / chance.sum())
-        popular = rng.choice(n, count, p=likely[-1])
-        ends.append(popular)
-    uniform = rng.random(count) < 0.5
-    s, t = (np.where(uniform, rng.integers(0, n, count), end) for end in ends)
+    kind = rng.choice(3, count, p=PROPOSED) if paths.neighbours is None else rng.integers(0, 2, count)
+    popular = [rng.choice(n, count, p=chance) for chance in likely]
+    walked = _walks(graph, count, rng)
+    s, t = (
+        np.choose(kind, [rng.integers(0, n, count), end, walk])
+        for end, walk in zip(popular, walked, strict=True)
+    )
     kept = (s != t) & ~known.has_edges(s, t)
-    s, t = s[kept], t[kept]
-    density = 0.5 / n**2 + 0.5 * likely[0][s] * likely[1][t]
+    s, t, share = s[kept], t[kept], np.bincount(kind, minlength=3) / count
+    density = share[0] / n**2 + share[1] * likely[0][s] * likely[1][t]
+    if share[2]:
+        degrees = (np.bincount(ends, minlength=n)[x] for ends, x in ((graph.sources, s), (graph.targets, t)))
+        density += share[2] * paths.score(s, t) * np.sqrt(np.multiply(*degrees)) / graph.num_edges
     weights = 1 / density
     return np.stack([s, t], axis=1), weights / weights.sum()
+
+
+def _walks(graph: DiGraph, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Both ends of random walks s → z ← w → t that start with a random edge."""
+    into = np.argsort(graph.targets, kind="stable")
+    starts = np.searchsorted(graph.targets[into], np.arange(graph.num_nodes + 1))
+    first = rng.integers(0, graph.num_edges, count)
+    middle = graph.targets[first]
+    back = graph.sources[into[_one_of(starts, middle, rng)]]
+    return graph.sources[first], graph.targets[_one_of(graph.row_starts, back, rng)]
+
+
+def _one_of(starts: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random place in each row of a sparse matrix with these row starts; no row is empty."""
+    size = starts[rows + 1] - starts[rows]
+    return starts[rows] + (rng.random(len(rows)) * size).astype(int)

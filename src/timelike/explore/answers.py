@@ -1,7 +1,7 @@
 """Replies to the page about one model. Nodes are identified by number; this module looks up their names.
 
 All numbers equal those of `Embedding`: same compiled functions, same calibration, same order. An ensemble is
-represented by its first member.
+represented by its first member. With a joint model, probabilities, ranks and lists are those of `Joint`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from timelike.core.model import Model
 from timelike.embedding import exact_ranking
 from timelike.embedding.exports import coordinate_names
 from timelike.evaluation.metrics import resolve_ties
+from timelike.explore.joint_numbers import Edges, JointNumbers
 from timelike.explore.shown_model import Picture, Shown
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_names import as_names, find_nodes, nearest, unknown
@@ -47,6 +48,7 @@ class Answers:
     def __init__(self, shown: Shown):
         self.shown, self.picture = shown, Picture(shown)
         self.embedding = shown.embedding
+        self.joint = None if shown.joint is None else JointNumbers(shown.joint)
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
         self.known = shown.known or DiGraph.from_arrays([], [], self.picture.count)
         self.strangers = [self.embedding.strangers(shown.known, incoming) for incoming in (False, True)]
@@ -117,6 +119,8 @@ class Answers:
     def _side(self, number: int, scores: np.ndarray, incoming: bool, most: int) -> dict[str, Any]:
         """Lists of edges out of a node, or into it, and the number of known ones."""
         known = self._known_of(number, incoming)
+        if self.joint is not None:
+            return self._joint_side(self.joint, number, known, incoming, most)
         without = np.append(self.strangers[not incoming], number)
         best = exact_ranking.best_of(scores, most + len(known), without)
         lists = {
@@ -134,6 +138,22 @@ class Answers:
         shown = {kind: [rows[i] for i in ids.tolist()] for kind, ids in lists.items()}
         return {**shown, "total": len(known)}
 
+    def _joint_side(
+        self, joint: JointNumbers, number: int, known: np.ndarray, incoming: bool, most: int
+    ) -> dict[str, Any]:
+        """The same lists by the joint model."""
+        new, learned = joint.new(number, incoming, most), joint.known(number, known, incoming)
+        learned = Edges(*(column[:MOST_ROWS] for column in learned))
+        ids, p, spreads = (np.concatenate(column) for column in zip(new, learned, strict=True))
+        columns = (ids, p, spreads, np.arange(len(ids)) >= len(new.nodes), self._turns(number, ids, incoming))
+        rows = [
+            {**self._node(i), "p": p, "spread": spread, "known": k, "turns": turns}
+            for i, p, spread, k, turns in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+        every = sorted(rows, key=lambda row: -row["p"])[:most]
+        count = len(new.nodes)
+        return {"all": every, "new": rows[:count], "known": rows[count:], "total": len(known)}
+
     def _turns(self, number: int, others: np.ndarray, incoming: bool) -> np.ndarray:
         """For edges on a time circle: the image of the target that counts most, as in `score_edges`."""
         if self.picture.view.period is None:
@@ -150,8 +170,8 @@ class Answers:
         p, q = self.embedding.points[[source, target]]
         raw, *parts = jax.device_get(_both_ways(self._model, p, q))
         forward = self._one_way(source, target, raw[:1])
-        if source != target:
-            out, into = self._scores(source, target)
+        out, into = self._rows(source, target)
+        if source != target and out is not None and into is not None:
             forward["among_targets"] = self._place(out, target, source, self._known_of(source, False))
             forward["among_sources"] = self._place(into, source, target, self._known_of(target, True))
         return {
@@ -161,13 +181,23 @@ class Answers:
         }
 
     def _one_way(self, source: int, target: int, raw: np.ndarray) -> dict[str, Any]:
-        return {
+        found = {
             "source": self._node(source),
             "target": self._node(target),
             "p": float(np.exp(self.embedding.calibrate(raw)[0])),
             "model": float(np.exp(raw[0])),
             "known": bool(np.isin(target, self._known_of(source, False))),
         }
+        return (
+            found if self.joint is None or source == target else {**found, **self.joint.pair(source, target)}
+        )
+
+    def _rows(self, source: int, target: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What ranks the edges out of `source`, and those into `target`; None: there are too many."""
+        if self.joint is not None:
+            return self.joint.row(source, False), self.joint.row(target, True)
+        out, into = self._scores(source, target)
+        return out, into
 
     def _place(self, scores: np.ndarray, other: int, own: int, known: np.ndarray) -> dict[str, float]:
         """A node's rank, from 1, among all nodes without a known edge, as in `target_ranks.rank_targets`."""
@@ -200,6 +230,11 @@ class Answers:
         """The likeliest missing edges; empty for a graph too large to rank all pairs."""
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
+        if self.joint is not None:
+            return [
+                {"source": self._node(a), "target": self._node(b), "p": p, "spread": spread}
+                for a, b, p, spread in self.joint.likeliest(most)
+            ]
         ends = (np.delete(np.arange(self.picture.count), strangers) for strangers in self.strangers)
         s, t, scores = exact_ranking.best_pairs(self._model, self._columns, most, self.known, *ends)
         prob = np.exp(self.embedding.calibrate(scores)).tolist()

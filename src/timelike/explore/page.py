@@ -75,6 +75,7 @@ def cannot_stand_alone(shown: Shown) -> str | None:
 
 def _inside(shown: Shown) -> dict[str, Any]:
     """A model as JSON, with arrays in base64."""
+    shown = shown._replace(joint=None)
     answers, embedding = Answers(shown), shown.embedding
     picture = answers.picture
     pairs = np.zeros((0, 2), np.int32) if shown.known is None else shown.known.pairs

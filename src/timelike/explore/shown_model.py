@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from timelike.embedding.embedding import Embedding
+from timelike.evidence.joint import Joint
 from timelike.explore.colours import Colour, of_graph
+from timelike.explore.joint_numbers import JointNumbers
 from timelike.graphs.digraph import DiGraph
 from timelike.likelihoods import FermiDirac
 from timelike.manifolds.quadric import Quadric, is_anti_de_sitter
@@ -23,13 +25,17 @@ MOST_EDGES = 20_000
 
 
 class Shown(NamedTuple):
-    """A model on the page: an embedding, its known edges, extra node colours, and a replay of training."""
+    """A model on the page: an embedding, its known edges, extra node colours, and a replay of training.
+
+    With a `joint` model, lists and probabilities are its own; the picture shows the embedding.
+    """
 
     title: str
     embedding: Embedding
     known: DiGraph | None = None
     columns: tuple[Colour, ...] = ()
     replay: Replay | None = None
+    joint: Joint | None = None
 
 
 class Picture:
@@ -60,6 +66,8 @@ class Picture:
     @property
     def calibration(self) -> str | None:
         """How the probabilities are calibrated, or why they are not; None if nothing is known."""
+        if self.model.joint is not None:
+            return self.model.joint.calibration_text
         calibration, info = self.model.embedding.calibration, self.model.embedding.info
         return info.get("calibration") if calibration is None else str(calibration)
 
@@ -90,6 +98,7 @@ class Picture:
             "edges": None if self.model.known is None else self.model.known.num_edges,
             "likelihood": type(embedding.model.likelihood).__name__,
             "calibration": self.calibration,
+            "joint": None if self.model.joint is None else JointNumbers(self.model.joint).facts,
             "facts": {name: info[name] for name in ("reason", "valid_ap", "baselines") if name in info},
             "views": views_of(manifold),
             "period": view.period,

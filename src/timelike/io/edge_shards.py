@@ -108,6 +108,11 @@ class EdgeShards:
         """Memory-map the sources and targets of one part, (2, edges)."""
         return _array(part_file(self.folder, number), np.int32, (2, self.counts[number]))
 
+    def in_memory(self) -> DiGraph:
+        """The edges of all parts as one graph, without those that are held out."""
+        s, t = np.concatenate([self.part(number) for number in range(len(self.counts))], axis=1)
+        return DiGraph.from_arrays(s, t, self.num_nodes, self.names)
+
     @property
     def degrees(self) -> np.ndarray:
         """The out-degrees and in-degrees of the nodes, (2, nodes)."""

@@ -12,7 +12,7 @@ const $ = (id) => document.getElementById(id);
 
 export class Explorer {
   constructor(source, say) {
-    Object.assign(this, { source, say, panes: [], chosen: [], names: [], options: { edges: false, cone: true, labels: true, stretch: false }, state: { which: 0, onlyNew: false } });
+    Object.assign(this, { source, say, panes: [], chosen: [], names: [], options: { edges: false, cone: true, labels: true, stretch: false }, state: { which: 0, onlyNew: true } });
   }
 
   async start() {

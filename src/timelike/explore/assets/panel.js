@@ -1,6 +1,6 @@
 // The side panel: the model, a node, and the edge check.
 
-import { NameField, bar, complaint, count, digits, make, ordinal, percent } from "timelike/parts.js";
+import { NameField, bar, chance, complaint, count, digits, make, ordinal, percent, short } from "timelike/parts.js";
 
 const badge = () => make("span", { class: "badge", title: "The model was given this edge" }, "known");
 
@@ -14,7 +14,7 @@ export function modelPanel(holder, models, { likeliest, check }) {
       ["Likelihood", about.likelihood],
       ["Probabilities", about.calibration ?? "not calibrated"],
     ];
-    if (about.facts.valid_ap !== undefined) facts.push(["Validation AP", about.facts.valid_ap.toFixed(3)]);
+    facts.push(...measured(about));
     const simple = Object.entries(about.facts.baselines ?? {}).sort((a, b) => b[1] - a[1]);
     if (simple.length) facts.push(["Simple methods, AP", simple.slice(0, 4).map(([name, ap]) => `${name} ${ap.toFixed(3)}`).join(", ")]);
     if (about.facts.reason) facts.push(["Choice of geometry", about.facts.reason]);
@@ -22,14 +22,24 @@ export function modelPanel(holder, models, { likeliest, check }) {
     likeliest(m).then((rows) => {
       list.removeAttribute("aria-busy");
       if (!rows.length) return list.replaceChildren(make("p", { class: "empty" }, "This graph has too many pairs to rank here. Run ", make("code", {}, "timelike predict MODEL --all"), ", or select a node to see its likeliest edges."));
-      return list.replaceChildren(...rows.map((row) => make("button", { type: "button", class: "row", title: digits(row.p), onclick: () => check(row.source.name, row.target.name) },
-        make("span", { class: "name" }, `${row.source.name} → ${row.target.name}`), bar(row.p), make("span", { class: "p" }, digits(row.p)))));
+      return list.replaceChildren(...rows.map((row) => make("button", { type: "button", class: "row", title: chance(row), onclick: () => check(row.source.name, row.target.name) },
+        make("span", { class: "name" }, `${row.source.name} → ${row.target.name}`), bar(row.p), make("span", { class: "p" }, chance(row)))));
     }, (error) => list.replaceChildren(complaint(error)));
     return make("section", { class: "model" },
       make("h2", {}, about.title),
       make("dl", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)])),
       make("h3", {}, "Likeliest missing edges"), list);
   }));
+}
+
+/** What validation measured: of the joint model and of the geometry alone. */
+function measured({ joint, facts }) {
+  const found = [], alone = facts.valid_ap;
+  if (joint) {
+    found.push([`Right among the top ${joint.listed}`, `about ${Math.round(100 * joint.precision)} % in validation`]);
+    if (joint.valid_ap !== null) found.push(["Validation AP", `${joint.valid_ap.toFixed(3)}${alone === undefined ? "" : `; geometry alone ${alone.toFixed(3)}`}`]);
+  } else if (alone !== undefined) found.push(["Validation AP", alone.toFixed(3)]);
+  return found;
 }
 
 /** A node: position, likely edges and known edges. `state.which` is the displayed model of several. */
@@ -62,7 +72,7 @@ function rows(list, node, outgoing, act) {
   return list.map((row) => make("div", { class: "row", "data-name": row.name, "data-p": row.p },
     make("button", { type: "button", class: "name link", title: `Go to ${row.name}`, onclick: () => act.go(row.name) }, row.name),
     row.known ? badge() : null, bar(row.p, outgoing ? "out" : "into"),
-    make("span", { class: "p" }, digits(row.p)),
+    make("span", { class: "p" }, chance(row)),
     make("button", { type: "button", class: "why", title: "Explain this probability", "aria-label": `why ${outgoing ? `${node.name} → ${row.name}` : `${row.name} → ${node.name}`}`, onclick: () => (outgoing ? act.check(node.name, row.name) : act.check(row.name, node.name)) }, "why")));
 }
 
@@ -127,7 +137,7 @@ export class PairPanel {
     const head = this.several ? [make("h3", {}, this.about(m).title)] : [];
     if (found instanceof Error) return make("section", {}, ...head, complaint(found));
     return make("section", { class: "checked" }, ...head, way(found.forward, true), way(found.backward, false),
-      make("p", { class: "sub" }, `Probabilities: ${found.calibration ?? "not calibrated"}.`), why(found.forward, this.about(m)));
+      make("p", { class: "sub" }, `Probabilities: ${found.calibration ?? "not calibrated"}.`), ...reasons(found.forward), why(found.forward, this.about(m)));
   }
 }
 
@@ -135,11 +145,24 @@ function way(found, main) {
   const places = found.among_targets ? make("ul", { class: "places" },
     make("li", {}, `${ordinal(found.among_targets.place)} of ${found.among_targets.of.toLocaleString("en")} possible targets of ${found.source.name}`),
     make("li", {}, `${ordinal(found.among_sources.place)} of ${found.among_sources.of.toLocaleString("en")} possible sources of ${found.target.name}`)) : null;
-  const differs = Math.abs(found.model - found.p) > 1e-12;
+  const differs = Math.abs(found.model - found.p) > 1e-12, before = found.joint ? "by the geometry alone, not calibrated" : "before calibration";
   return make("div", { class: main ? "way main" : "way", "data-p": found.p, "data-model": found.model },
     make("p", { class: "ends" }, `${found.source.name} → ${found.target.name} `, found.known ? badge() : null),
-    make("p", { class: "big" }, make("span", { class: "value" }, digits(found.p)), make("span", { class: "share" }, percent(found.p))),
-    bar(found.p), differs ? make("p", { class: "sub" }, `${digits(found.model)} before calibration`) : null, places);
+    make("p", { class: "big" }, make("span", { class: "value" }, chance(found)), make("span", { class: "share" }, percent(found.p))),
+    bar(found.p), differs ? make("p", { class: "sub" }, `${digits(found.model, 3)} ${before}`) : null, places);
+}
+
+/** What each kind of evidence adds to the log-odds of an edge. */
+function reasons({ joint, source, target }) {
+  if (!joint) return [];
+  const most = Math.max(...joint.reasons.map(({ contribution }) => Math.abs(contribution)), 1e-9);
+  const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(2)}`;
+  const rows = joint.reasons.map(({ group, contribution, strongest, value }) => make("tr", { "data-group": group, "data-value": contribution },
+    make("th", { scope: "row" }, group), make("td", { class: "p" }, signed(contribution)),
+    make("td", { class: "hint" }, make("span", {}, bar(Math.abs(contribution) / most, contribution < 0 ? "into" : "out"), `${strongest}: ${short(value)}`))));
+  return [make("section", { class: "why joint" }, make("h3", {}, `Why ${source.name} → ${target.name}`),
+    make("table", { class: "numbers reasons" }, ...rows),
+    make("p", { class: "sub" }, `Contributions to the log-odds, which are ${signed(joint.base)} for an average pair.`))];
 }
 
 /** The image of the target that contributes most. */
@@ -147,7 +170,7 @@ export const likeliest = (images) => images.reduce((a, b) => (b.p > a.p ? b : a)
 const turns = ({ turn }) => `${turn > 0 ? "+" : turn < 0 ? "−" : ""}${Math.abs(turn)}`;
 
 /** The interval, Δt and the factors that make the edge likely or unlikely. */
-function why({ why: { formula, images }, source, target }, { cones, clock }) {
+function why({ why: { formula, images }, source, target, joint }, { cones, clock }) {
   const best = likeliest(images), timelike = best.time > 0 ? "timelike, in the future" : "timelike, in the past";
   const meaning = !cones ? "squared distance" : best.interval < 0 ? timelike : "spacelike: outside the light cone";
   const names = Object.keys(best.factors), hints = { "F₁": cones ? "inside the light cone" : "near", "F₂": "not in the past", "F₃": "not in the far future", F: "near" };
@@ -159,5 +182,5 @@ function why({ why: { formula, images }, source, target }, { cones, clock }) {
   const others = images.length > 1 ? make("details", {}, make("summary", {}, `Sum over ${images.length} images of the target`), make("table", { class: "numbers" },
     make("tr", {}, ...["turn", "s²", "Δt", "F"].map((text) => make("th", { class: "p" }, text))),
     ...images.map((x) => make("tr", {}, make("td", { class: "p" }, turns(x)), ...[x.interval, x.time, x.p].map((v) => make("td", { class: "p" }, digits(v))))))) : null;
-  return make("section", { class: "why" }, make("h3", {}, `Why ${source.name} → ${target.name}`), table, others);
+  return make("section", { class: "why" }, make("h3", {}, `${joint ? "Geometry of" : "Why"} ${source.name} → ${target.name}`), table, others);
 }

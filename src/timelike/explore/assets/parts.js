@@ -13,16 +13,22 @@ export function make(tag, properties = {}, ...children) {
   return found;
 }
 
-/** Six significant digits, the precision of float32. */
-export function digits(x) {
+/** Significant digits: six, the precision of float32, or as many as asked for. */
+export function digits(x, many = 6) {
   if (x === 0) return "0";
   const size = Math.abs(x);
-  const text = size >= 1e-4 && size < 1e6 ? x.toPrecision(6) : x.toExponential(5);
+  const text = size >= 1e-4 && size < 1e6 ? x.toPrecision(many) : x.toExponential(many - 1);
   return text.replace("-", "−");
 }
 
 /** Three significant digits, for legends. */
 export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
+/** A probability in three digits, with its spread if the model has one. */
+export function chance({ p, spread }) {
+  const three = (x) => digits(Number(x.toPrecision(3)), 3);
+  return spread === undefined ? three(p) : `${three(p)} ± ${digits(Number(spread.toPrecision(1)), 1)}`;
+}
 
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;
 export const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;

@@ -1,0 +1,130 @@
+"""The likeliest targets of many sources: exact, without a table of all pairs or a sort of every row.
+
+Nodes lie in blocks. A compiled program computes the scores of some sources but keeps only the largest of each
+block: the k largest scores lie in the k blocks with the largest maxima, and only these are scored again. A
+source with d known targets needs the best k + d + 1 blocks; sources that need about as many share a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from tqdm import tqdm
+
+from timelike._util.progress import SHOWN
+from timelike.core.model import Ranker
+from timelike.embedding import exact_ranking
+from timelike.graphs.digraph import DiGraph
+from timelike.manifolds import pairwise
+
+#: Nodes of a block, and sources that are scored at a time.
+BLOCK, TOGETHER = 128, 32
+
+#: Sources of a piece of the answer.
+PIECE = 1 << 12
+
+#: From this share of all blocks on, a source is ranked on its own.
+MOST_BLOCKS = 0.25
+
+
+class Ranked(NamedTuple):
+    """Pairs and their log-probabilities, source after source, the best first."""
+
+    sources: np.ndarray
+    targets: np.ndarray
+    scores: np.ndarray
+
+
+def best_targets(
+    model: Ranker,
+    columns: Float[Array, "ambient nodes"],
+    sources: np.ndarray,
+    count: int,
+    known: DiGraph | None,
+    never: np.ndarray | None = None,
+) -> Iterator[Ranked]:
+    """The `count` likeliest targets of each source, without itself, known edges and the nodes in `never`.
+
+    The sources keep their order; equal scores rank by node number, as in `exact_ranking.best_of_node`.
+    """
+    nodes = columns.shape[1]
+    open_to = np.ones(nodes, bool)
+    open_to[[] if never is None else never] = False
+    padded = jnp.pad(columns, ((0, 0), (0, -nodes % BLOCK)), mode="edge")
+    degrees = np.zeros(nodes, np.int64) if known is None else np.diff(known.row_starts)
+    wanted = count + 1 + degrees + int((~open_to).sum())
+    wanted = 1 << np.ceil(np.log2(wanted)).astype(int)
+    bar = tqdm(total=len(sources), desc="sources", unit="node", **SHOWN)
+    for start in range(0, len(sources), PIECE):
+        here = sources[start : start + PIECE]
+        found: list[Ranked] = []
+        for size in np.unique(wanted[here]):
+            same = here[wanted[here] == size]
+            if size > MOST_BLOCKS * nodes / BLOCK:
+                found += [_alone(model, columns, int(s), count, known, open_to) for s in same]
+                continue
+            for first in range(0, len(same), TOGETHER):
+                few = same[first : first + TOGETHER]
+                rows = np.pad(few, (0, TOGETHER - len(few)), mode="edge")
+                at, scores = (np.asarray(x)[: len(few)] for x in _best(model, padded, rows, int(size)))
+                found.append(_kept(few, at, scores, count, known, open_to))
+        bar.update(len(here))
+        yield _in_order(here, found, nodes)
+    bar.close()
+
+
+@partial(jax.jit, static_argnames="wanted")
+def _best(model: Ranker, columns: Array, rows: Array, wanted: int) -> tuple[Array, Array]:
+    """The nodes with the `wanted` highest scores of each row, best first, and the scores."""
+    p = columns[:, rows]
+    blocks = columns.reshape(columns.shape[0], -1, BLOCK)
+    highest = pairwise.log_probs(model, p[:, :, None, None], blocks[:, None]).max(axis=-1)
+    chosen = jnp.sort(jax.lax.top_k(highest, wanted)[1], axis=1)  # equal scores keep the order of the nodes
+    at = (chosen[:, :, None] * BLOCK + jnp.arange(BLOCK)).reshape(len(rows), -1)
+    scores = pairwise.log_probs(model, p[:, :, None], columns[:, at])
+    best, place = jax.lax.top_k(scores, wanted)
+    return jnp.take_along_axis(at, place, axis=1), best
+
+
+def _kept(
+    sources: np.ndarray,
+    at: np.ndarray,
+    scores: np.ndarray,
+    count: int,
+    known: DiGraph | None,
+    open_to: np.ndarray,
+) -> Ranked:
+    """The first `count` of each row that may be answered."""
+    s = np.broadcast_to(sources[:, None], at.shape)
+    good = (at < len(open_to)) & (at != s)
+    inside = np.minimum(at, len(open_to) - 1)
+    good &= open_to[inside]
+    if known is not None:
+        good &= ~known.has_edges(s, inside)
+    good &= np.cumsum(good, axis=1) <= count
+    return Ranked(s[good], at[good], scores[good])
+
+
+def _alone(
+    model: Ranker, columns: Array, source: int, count: int, known: DiGraph | None, open_to: np.ndarray
+) -> Ranked:
+    without = [np.array([source]), np.flatnonzero(~open_to)]
+    if known is not None:
+        without.append(known.targets[known.row_starts[source] : known.row_starts[source + 1]])
+    best, scores = exact_ranking.best_of_node(model, columns, source, count, np.concatenate(without))
+    return Ranked(np.full(len(best), source), best, scores)
+
+
+def _in_order(sources: np.ndarray, found: list[Ranked], nodes: int) -> Ranked:
+    """All rows, in the order of the sources."""
+    s, t, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    place = np.empty(nodes, np.int64)
+    place[sources] = np.arange(len(sources))
+    order = np.argsort(place[s], kind="stable")
+    return Ranked(s[order].astype(np.int64), t[order].astype(np.int64), scores[order])
