@@ -73,7 +73,8 @@ def learn_weights(folds: list[Fold]) -> Weights:
     found = _regression(np.hstack([rows / scale, offsets]), labels, rows.shape[1])
     slopes = np.append(found[: rows.shape[1]] / scale, found[rows.shape[1]])
     paths, nodes = len(PATTERNS), (rows.shape[1] - len(PATTERNS)) // 2
-    return Weights(*np.split(slopes[:-1], [paths, paths + nodes]), float(slopes[-1]))
+    of_paths, source, target = np.split(slopes[:-1], [paths, paths + nodes])
+    return Weights(of_paths, source, target, float(slopes[-1]))
 
 
 def choose_rank(fold: Fold, weights: Weights, ranks: tuple[int, ...], seed: int) -> int:
