@@ -40,6 +40,7 @@ NegativeKind = Literal[
 ]
 EdgeFormat = Literal[
     "parquet",
+    "excel",
     "matrix-market",
     "graphml",
     "obo",
