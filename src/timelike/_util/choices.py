@@ -28,6 +28,7 @@ Geometry = Literal[
     "poincare-embedding",
     "shadow-cones",
     "dot-product",
+    "twisted-time",
     "nested-cones",
 ]
 LikelihoodName = Literal["fermi-dirac", "triple-fermi-dirac", "law-lucas", "cone"]

@@ -1,5 +1,5 @@
-"""Published models to compare with spacetimes: disks, cones, order and Poincaré
-embeddings, and the dot product of two vectors a node.
+"""Models with a likelihood of their own: published ones to compare with (disks, cones, order and Poincaré
+embeddings, the dot product of two vectors a node), and spacetimes with twisted time.
 
 The registry `MODELS` maps names to constructors, which take `dim`. Each returns a `Model`, which is trained,
 saved and queried like any other. May import: _util, core, manifolds, evaluation.
@@ -23,6 +23,7 @@ from timelike.baselines.margin_energy import (
 )
 from timelike.baselines.poincare_embeddings import Poincare, directed, poincare_embedding, rescaled
 from timelike.baselines.static_spacetime import Static
+from timelike.baselines.twisted_time import TwistedTime, twisted_time
 from timelike.core.model import Model
 
 MODELS: dict[str, Callable[[int], Model]] = {
@@ -34,6 +35,7 @@ MODELS: dict[str, Callable[[int], Model]] = {
     "poincare-embedding": poincare_embedding,
     "shadow-cones": shadow_cones,
     "dot-product": dot_product,
+    "twisted-time": twisted_time,
 }
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "Order",
     "Poincare",
     "Static",
+    "TwistedTime",
     "UmbralCone",
     "directed",
     "dot_product",
@@ -56,4 +59,5 @@ __all__ = [
     "rescaled",
     "shadow_cones",
     "spherical_disk",
+    "twisted_time",
 ]

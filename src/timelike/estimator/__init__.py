@@ -2,12 +2,12 @@
 
 `resolve` makes a `FitPlan`; `SpacetimeEmbedding` carries it out. May import: _util, core, likelihoods,
 manifolds, graphs, evaluation, io, baselines, engine, embedding, evidence, training,
-hierarchy.
+hierarchy, spectral.
 """
 
 from timelike.estimator.baseline_names import TRAINED, UNTRAINED
 from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
-from timelike.estimator.candidates import Candidate, NestedCones, Trained
+from timelike.estimator.candidates import Candidate, FromPaths, NestedCones, Trained
 from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.settings import PRESETS, FitOptions, Settings
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
@@ -21,6 +21,7 @@ __all__ = [
     "Candidate",
     "FitOptions",
     "FitPlan",
+    "FromPaths",
     "NestedCones",
     "Settings",
     "SpacetimeEmbedding",

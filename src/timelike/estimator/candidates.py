@@ -1,4 +1,4 @@
-"""Candidates of a fit, and how each gets its points: by training, or as nested cones read off the edges."""
+"""Candidates of a fit, and how each gets its points: by training, or read off the edges."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ from timelike.engine.padded_edges import Room
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.pair_evaluation import score_pairs
+from timelike.evaluation.questions import question_pairs
 from timelike.graphs.digraph import DiGraph
-from timelike.hierarchy.cone_embedding import METHOD, embed_hierarchy
+from timelike.hierarchy.cone_embedding import METHOD as CONES
+from timelike.hierarchy.cone_embedding import embed_hierarchy
 from timelike.io.edge_shards import AnyGraph
+from timelike.spectral.spectral_embedding import METHOD as PATHS
+from timelike.spectral.spectral_embedding import RANKS, embed_paths
 from timelike.training.checkpoint import Checkpointing
 from timelike.training.ensembles import train_members
 from timelike.training.sweeps import sweep
@@ -38,6 +42,8 @@ class Candidate(abc.ABC):
 
     #: What happens when it is the only one.
     doing: ClassVar[str]
+    #: How much its validation AP overstates it, roughly: settings and epoch were chosen on these edges.
+    optimism: ClassVar[float] = 0.0
 
     @property
     @abc.abstractmethod
@@ -104,6 +110,7 @@ class Trained(Candidate):
     variations: tuple[Mapping[str, float], ...] = ()
 
     doing = "training in"
+    optimism = 0.02
 
     @property
     def runs(self) -> int:
@@ -159,12 +166,15 @@ class Trained(Candidate):
 
 
 @dataclasses.dataclass(frozen=True)
-class NestedCones(Candidate):
-    """Nested light cones, read off the edges of a hierarchy, see `timelike.hierarchy`."""
+class ReadOff(Candidate):
+    """Points that are read off the edges, without training; nothing is kept in a checkpoint."""
 
     first_seed: int = 0
 
     doing = "placing"
+
+    #: The name of the method, in `info["method"]`.
+    method: ClassVar[str]
 
     @property
     def runs(self) -> int:
@@ -173,18 +183,22 @@ class NestedCones(Candidate):
 
     @property
     def seed(self) -> int:
-        """The seed of the packing."""
+        """The seed of the method."""
         return self.first_seed
 
     @property
     def settings(self) -> dict[str, Any]:
         """The method and the seed."""
-        return {"method": METHOD, "seed": self.seed}
+        return {"method": self.method, "seed": self.seed}
 
     @property
     def steps(self) -> str:
         """There is no training."""
-        return "nested cones need none"
+        return f"{self.method} need none"
+
+    @abc.abstractmethod
+    def place(self, graph: DiGraph, seed: int) -> Embedding:
+        """The points of a graph."""
 
     def embed(
         self,
@@ -195,7 +209,7 @@ class NestedCones(Candidate):
         progress: bool | None = None,
         room: Room | None = None,
     ) -> Embedding:
-        """Place the cones for each seed, and keep the best; nothing is kept in a checkpoint."""
+        """Place the points for each seed, and keep the best."""
         assert isinstance(graph, DiGraph)
         found = self.members(graph, range(self.seed, self.seed + seeds), valid)
         return max(found, key=lambda one: one.info.get("valid_ap", 0.0))
@@ -208,13 +222,39 @@ class NestedCones(Candidate):
         checkpoint: Checkpoint = None,
         progress: bool | None = None,
     ) -> list[Embedding]:
-        """Cones whose packing starts from each of the seeds."""
-        return [self._placed(graph, seed, valid) for seed in seeds]
+        """The points for each of the seeds."""
+        found = [self.place(graph, seed) for seed in seeds]
+        return found if valid is None else [with_valid_ap(one, valid) for one in found]
 
-    def _placed(self, graph: DiGraph, seed: int, valid: LabelledPairs | None) -> Embedding:
+
+@dataclasses.dataclass(frozen=True)
+class NestedCones(ReadOff):
+    """Nested light cones, read off the edges of a hierarchy, see `timelike.hierarchy`."""
+
+    method = CONES
+
+    def place(self, graph: DiGraph, seed: int) -> Embedding:
+        """Cones whose packing starts from this seed."""
         embedding = embed_hierarchy(graph, self.model.manifold.dim, seed=seed)
-        embedding = dataclasses.replace(embedding, model=self.model)
-        return embedding if valid is None else with_valid_ap(embedding, valid)
+        return dataclasses.replace(embedding, model=self.model)
+
+
+@dataclasses.dataclass(frozen=True)
+class FromPaths(ReadOff):
+    """Singular vectors of a mixture of paths, see `timelike.spectral`; held-out edges choose the rank."""
+
+    ranks: tuple[int, ...] = RANKS
+
+    method = PATHS
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The method, the seed and the ranks."""
+        return {**super().settings, "ranks": list(self.ranks)}
+
+    def place(self, graph: DiGraph, seed: int) -> Embedding:
+        """Points whose folds start from this seed."""
+        return embed_paths(graph, self.ranks, seed)
 
 
 def made(embedding: Embedding, last: int | None = None) -> Candidate:
@@ -224,8 +264,10 @@ def made(embedding: Embedding, last: int | None = None) -> Candidate:
     """
     info = embedding.info
     name = info.get("geometry", "")
-    if info.get("method") == METHOD:
+    if info.get("method") == CONES:
         return NestedCones(name, embedding.model, int(info["seed"]))
+    if info.get("method") == PATHS:
+        return FromPaths(name, embedding.model, int(info["seed"]), (int(info["rank"]),))
     config = Config.from_dict(info["config"])
     return Trained(name, embedding.model, config if last is None else config.ended_at(last))
 
@@ -241,6 +283,16 @@ def with_valid_ap(embedding: Embedding, valid: LabelledPairs) -> Embedding:
     scores = score_pairs(embedding, valid.sources, valid.targets)
     reached = average_precision(scores, np.asarray(valid.labels))
     return dataclasses.replace(embedding, info={**embedding.info, "valid_ap": reached})
+
+
+def question_aps(embedding: Embedding, known: DiGraph, edges: np.ndarray, seed: int) -> list[float]:
+    """The AP of an embedding on each of the four questions about held-out edges.
+
+    `known` has these edges and all others: none is drawn as a negative.
+    """
+    asked = question_pairs(known, edges, seed).values()
+    scores = [score_pairs(embedding, pairs.sources, pairs.targets) for pairs in asked]
+    return [average_precision(a, np.asarray(pairs.labels)) for a, pairs in zip(scores, asked, strict=True)]
 
 
 def _plain(struct: Any, part: str) -> Any:

@@ -17,6 +17,8 @@ from timelike.hierarchy.first_look import may_be_hierarchy
 from timelike.io.edge_shards import AnyGraph
 from timelike.likelihoods import Cone
 
+#: The name of the geometry.
+CONES = READ_OFF[0]
 #: The fewest dimensions of nested cones: time and two of space.
 FEWEST = 3
 #: Options of training; points that are read off the edges do not obey them.
@@ -46,17 +48,14 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     if not hierarchy.looks_like_one:
         return None
     model = cone_model(dim_of(options, settings))
-    return Found(NestedCones(READ_OFF[0], model, options.seed), _reason(hierarchy))
+    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy))
 
 
 def named_cones(graph: AnyGraph, options: FitOptions, settings: Settings, spread: bool) -> NestedCones:
     """Nested cones of any graph, because they were named."""
     if spread or not isinstance(graph, DiGraph):
-        raise ValueError(f"geometry is {READ_OFF[0]!r}, which needs one process that has all edges in memory")
-    given = {name: getattr(options, name) for name in OF_TRAINING} | dict(settings.training)
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} is {show(value)}; nested cones are not trained, leave it out")
+        raise ValueError(f"geometry is {CONES!r}, which needs one process that has all edges in memory")
+    refuse_training(CONES, options, settings)
     likelihood = options.likelihood or settings.likelihood
     model = cone_model(dim_of(options, settings))
     if isinstance(likelihood, Cone):
@@ -64,7 +63,15 @@ def named_cones(graph: AnyGraph, options: FitOptions, settings: Settings, spread
     elif likelihood not in (None, "cone"):
         raise ValueError(f"likelihood is {show(likelihood)}; nested cones have their own, leave it out")
     only("numbers has", settings.numbers, numbers_of(model), "this model has")
-    return NestedCones(READ_OFF[0], with_numbers(model, settings.numbers), options.seed)
+    return NestedCones(CONES, with_numbers(model, settings.numbers), options.seed)
+
+
+def refuse_training(geometry: str, options: FitOptions, settings: Settings) -> None:
+    """Raise a `ValueError` if an option of training is given for points that are read off the edges."""
+    given = {name: getattr(options, name) for name in OF_TRAINING} | dict(settings.training)
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is {show(value)}; {geometry} is not trained, leave it out")
 
 
 def _reason(hierarchy: Hierarchy) -> str:

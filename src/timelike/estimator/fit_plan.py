@@ -20,10 +20,10 @@ from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
 from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.candidates import Candidate, Trained
-from timelike.estimator.cone_candidate import cones_in, named_cones
+from timelike.estimator.cone_candidate import CONES, cones_in, named_cones
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
+from timelike.estimator.path_candidate import TWISTED, named_paths, paths_in
 from timelike.estimator.recipes import (
-    READ_OFF,
     SWEPT_OF_CONFIG,
     candidate_geometries,
     negatives_like,
@@ -54,6 +54,8 @@ class FitPlan:
     candidates       geometries to try, the most promising first; validation picks one
     valid_negatives  the kind of negatives that validation edges are compared with; None if the negatives
                      were given too
+    asks_all         whether the candidates are compared by the mean AP of all four questions about validation
+                     edges, instead of by the pairs that choose settings and epochs
     score            "likelihood", or "best": the score with the highest validation AP
     seeds, members   random starts, of which validation keeps one; runs whose mean predicts
     refit            whether to train once more with the validation edges
@@ -66,6 +68,7 @@ class FitPlan:
 
     candidates: tuple[Candidate, ...]
     valid_negatives: str | None
+    asks_all: bool
     score: str
     seeds: int
     members: int
@@ -91,6 +94,7 @@ class FitPlan:
             "train_edges": self.graph.num_edges,
             "valid_edges": valid,
             "valid_negatives": self.valid_negatives,
+            "asks_all": self.asks_all,
             "candidates": [candidate.to_dict() for candidate in self.candidates],
             **{name: getattr(self, name) for name in ("seeds", "members", "score", "refit", "calibrate")},
             "baselines": list(self.baselines),
@@ -153,21 +157,30 @@ def resolve(
     alone = alone or "many processes train once" * spread
     cones = cones_in(graph, options, settings) if validated else None
     names, reasons["geometry"] = _geometries(train, options, settings)
-    if names[0] in READ_OFF:
-        candidates: list[Candidate] = [named_cones(train, options, settings, spread)]
+    candidates: list[Candidate]
+    if names[0] == CONES:
+        candidates = [named_cones(train, options, settings, spread)]
+    elif names[0] == TWISTED:
+        candidates = [named_paths(train, options, settings, spread)]
     else:
         candidates = [*_trained(train, names, settings, options, negatives, validated)]
+        if validated and (paths := paths_in(train, options, settings)) is not None:
+            candidates.append(paths)
     if len(candidates) > 1 and alone:
         candidates = candidates[:1]
         reasons["geometry"] += f"; not compared with others: {alone}"
     if cones is not None:
         candidates.insert(0, cones.candidate)
         reasons["geometry"] = f"{cones.reason}; {reasons['geometry']}"
+    asks_all = (
+        len(candidates) > 1 and drawn is not None and not (settings.valid_negatives or options.negatives)
+    )
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
     evidence, reasons["evidence"] = _evidence(options, graph, spread)
     return FitPlan(
         candidates=tuple(candidates),
         valid_negatives=drawn,
+        asks_all=asks_all,
         score=settings.score,
         seeds=options.seeds,
         members=options.members,
