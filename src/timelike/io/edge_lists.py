@@ -18,6 +18,7 @@ from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_NODES
 from timelike.io.byte_streams import File, numbered_lines
 from timelike.io.columns import Column, Columns
+from timelike.io.doubtful_comments import DoubtfulComments
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
 from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named, too_wide
@@ -41,7 +42,7 @@ def collect(
     """Add the edges of a list to the builder; missing options are guessed from the first lines."""
     comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
     layout: Layout | None = None
-    empty = True
+    empty, doubtful = True, DoubtfulComments()
     for first, block in file.blocks():
         empty = False
         if layout is None:
@@ -50,7 +51,8 @@ def collect(
                 continue
             layout = guess(file.name, sample, columns, delimiter, header, time)
             builder.remarks += layout.remarks
-        add_block(builder, first, block, layout, comments)
+        add_block(builder, first, block, layout, comments, doubtful)
+    builder.remarks += doubtful.remarks()
     if empty:
         raise ValueError(f"{file.name}: the file is empty")
     if layout is None:
@@ -76,18 +78,27 @@ def _sample(name: str, first: int, block: bytes, comments: tuple[str, ...]) -> l
 
 
 def add_block(
-    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...] = COMMENTS
+    builder: Builder,
+    first: int,
+    block: bytes,
+    layout: Layout,
+    comments: tuple[str, ...] = COMMENTS,
+    doubtful: DoubtfulComments | None = None,
 ) -> None:
     """Add the edges of a block of lines, the first of which has the number `first`."""
+    doubtful = DoubtfulComments() if doubtful is None else doubtful
     skipped = tuple(c.encode() for c in comments)  # files often begin with comments
     at = 0
     while layout.header >= first or block.startswith(skipped, at):
-        first, at = first + 1, block.find(b"\n", at) + 1
+        end = block.find(b"\n", at)
+        if layout.header != first:
+            doubtful.see(first, block[at:end].decode(errors="replace"), layout)
+        first, at = first + 1, end + 1
     block = block[at:]
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
     times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
     if table is None or (layout.places.time is not None and times is None):
-        add_rows(builder, _rows(builder, first, block, layout, comments))
+        add_rows(builder, _rows(builder, first, block, layout, comments, doubtful))
     else:
         weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
@@ -140,7 +151,12 @@ def add_rows(builder: Builder, rows: Iterator[tuple]) -> None:
 
 
 def _rows(
-    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
+    builder: Builder,
+    first: int,
+    block: bytes,
+    layout: Layout,
+    comments: tuple[str, ...],
+    doubtful: DoubtfulComments,
 ) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
     for number, raw in numbered_lines(first, block):
@@ -149,7 +165,9 @@ def _rows(
             if problem := too_wide(raw, layout.delimiter):
                 raise ValueError(problem)
             line = raw.decode().rstrip("\r")
-            if line.strip(BLANKS) and not line.startswith(comments):
+            if line.startswith(comments):
+                doubtful.see(number, line, layout)
+            elif line.strip(BLANKS):
                 yield _row(line, layout, builder.clock)
         except UnicodeDecodeError:
             builder.bad(f"line {number}", "this is not UTF-8 text", raw[:60])
