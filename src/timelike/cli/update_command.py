@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 import timelike as tl
+from timelike._util.remote_files import url_of
 from timelike.cli.options import Count, File, Flag, Json, optional
-from timelike.cli.printing import note, print_json, typed
+from timelike.cli.printing import note, print_json, showing, shown, typed
 from timelike.cli.reading_options import TimedOptions
+from timelike.cli.remote_models import local_model
 from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder, beside, keeping
 
 if TYPE_CHECKING:
@@ -71,9 +73,18 @@ class Update:
         positive_number("checkpoint_seconds", self.checkpoint_seconds, finite=False)
         if self.edges is None and self.removed is None:
             raise ValueError("there is nothing to update; name a file of new edges, --removed FILE, or both")
-        start, out = time.monotonic(), self.out or self.model
-        if self.out is not None:
-            model_folder.check_free(out, "--out")
+        out = self.out or self.model
+        if (url := url_of(out)) is not None:
+            with showing(url) as stands, local_model(out, self.resume) as local:
+                stands(local)
+                self._run(local)
+        else:
+            if self.out is not None:
+                model_folder.check_free(out, "--out")
+            self._run(out)
+
+    def _run(self, out: Path) -> None:
+        start = time.monotonic()
         fitted = self.loading.load(self.model, "")
         if fitted.trained_on is None:
             raise ValueError(
@@ -107,7 +118,7 @@ class Update:
         record, graph = found.embedding.info["updates"][-1], found.trained_on.graph
         changed = growth(found.embedding.info, graph)
         summary = {
-            "model": str(out),
+            "model": shown(out),
             **record,
             "total_nodes": graph.num_nodes,
             "total_edges": graph.num_edges,
@@ -121,7 +132,7 @@ class Update:
             return
         known = f" ({record['known_already']:,} more were known)" if record["known_already"] else ""
         gone = f" ({record['unknown_removed']:,} more were no edges)" if record["unknown_removed"] else ""
-        print(f"{out}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, in {seconds:.1f} s")
+        print(f"{shown(out)}: {graph.num_nodes:,} nodes, {graph.num_edges:,} edges, in {seconds:.1f} s")
         print(f"new            {record['edges']:,} edges{known}, {record['nodes']:,} nodes")
         print(f"removed        {record['removed']:,} edges{gone}")
         moved = f"{record['moved_nodes']:,} old nodes moved, by {record['median_drift']:.2g} of the spread of"
