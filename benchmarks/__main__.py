@@ -10,7 +10,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import big, compiling, engine, explore, many, memory, peers, predict, readers, scaling, seeds
+from benchmarks import (
+    big,
+    compiling,
+    engine,
+    explore,
+    many,
+    memory,
+    peers,
+    predict,
+    readers,
+    scaling,
+    seeds,
+    updating,
+)
 from benchmarks.harness import ROOT, Options, machine, markdown, now, versions
 
 #: The one list of benchmarks: name → module with `run`.
@@ -26,6 +39,7 @@ BENCHMARKS = {
     "explore": explore,
     "big": big,
     "many": many,
+    "updating": updating,
 }
 RESULTS = ROOT / "benchmarks" / "results" / "cpu.json"
 

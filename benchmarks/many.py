@@ -188,7 +188,7 @@ def measure(address: str, count: int, number: int, file: Path) -> dict[str, Any]
 
     config = Config(epochs=2, batch_size=BATCH, optimizer="adam", learning_rate=0.01)
     mesh = mesh_of_all()
-    mine = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)))
+    mine = own_edges([file], lambda nodes: own_nodes(mesh, rows_of(mesh, nodes))).dealt
     run = Run(mine, tfd("minkowski", DIM), config, None)
     while not run.history:
         run.advance()

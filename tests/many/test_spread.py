@@ -65,8 +65,10 @@ def test_a_file_of_numbers_is_read_by_parts(tmp_path):
     assert not is_numbered(tmp_path / "edges.tsv")
     (tmp_path / "broken.parquet").write_bytes(file.read_bytes()[:-9])
     assert not is_numbered(tmp_path / "broken.parquet")
-    whole = own_edges(file, lambda nodes: (0, nodes))
-    parts = [own_edges(file, lambda nodes, i=i: (i * nodes // 2, (i + 1) * nodes // 2)) for i in range(2)]
+    whole, _ = own_edges([file], lambda nodes: (0, nodes))
+    parts = [
+        own_edges([file], lambda nodes, i=i: (i * nodes // 2, (i + 1) * nodes // 2)).dealt for i in range(2)
+    ]
     np.testing.assert_array_equal(np.concatenate([part.pairs for part in parts]), whole.pairs)
     half = whole.num_nodes // 2
     sums = [edge_sum(parts[0], 0, half), edge_sum(parts[1], half, whole.num_nodes)]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from timelike._util.remote_files import url_of
+
 
 def show(value: Any) -> str:
     """`repr(value)` on one line of at most 100 characters, for error messages."""
@@ -70,6 +72,8 @@ def instance(where: str, value: Any, kind: type, hint: str) -> None:
 
 def output_path(where: str, path: str | os.PathLike, endings: Collection[str] = ()) -> Path:
     """Return `path`; raise an error before any work is done if no file can be written there."""
+    if (url := url_of(path)) is not None:
+        raise ValueError(f"{where} is {url}; only models go to a URL, so name a local file")
     path = Path(path)
     if endings and not path.name.lower().endswith(tuple(endings)):
         raise ValueError(f"{where} is {path}; its extension must be one of {', '.join(endings)}")

@@ -117,8 +117,9 @@ def _mistake(name: str, options: list[Option], words: list[str]) -> str:
             if bool(values) is (option.kind is bool):
                 return f"{flag} {'takes no' if values else 'needs a'} value"
         elif places:
-            option, values = places.pop(0), [word]
+            option, values = places[0], [word]
             flag = option.flags[0]
+            places = places if option.many else places[1:]
         else:
             unexpected = unexpected or word
             continue

@@ -15,6 +15,7 @@ import tyro
 import timelike as tl
 from timelike._util.checks import positive_number
 from timelike._util.choices import Evidence, Geometry, Preset
+from timelike._util.remote_files import url_of
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.options import (
     MINUTES,
@@ -27,8 +28,9 @@ from timelike.cli.options import (
     chosen,
     optional,
 )
-from timelike.cli.printing import note, print_json
-from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.printing import note, print_json, showing
+from timelike.cli.reading_options import Edges, TimedOptions, is_there, source_of
+from timelike.cli.remote_models import local_model
 from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
 from timelike.cli.split_files import checked_negatives, part_of_split
 
@@ -110,8 +112,15 @@ class Fit:
 
         self._check()
         estimator = self.estimator()
-        model_folder.check_free(self.out, "--out")
         place = self.many.place
+        if (url := url_of(self.out)) is not None:
+            if place is not None or self.many.ray is not None:
+                raise ValueError(f"--out is {url}; many processes need a folder that all of them see")
+            with showing(url) as stands, local_model(self.out, self.resume) as local:
+                stands(local)
+                dataclasses.replace(self, out=local).run()
+            return
+        model_folder.check_free(self.out, "--out")
         if place is not None or self.many.ray is not None:
             from timelike.cli.fit_processes_command import fit_on_ray, watch_fit
 
@@ -165,8 +174,10 @@ class Fit:
         positive_number("checkpoint_seconds", self.many.checkpoint_seconds, finite=False)
         if self.snapshots is not None and self.snapshots < 2:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
-        if self.stream and not Path(self.edges).is_file():
-            raise FileNotFoundError(f"{self.edges}: no such file; --stream needs an edge file")
+        source_of(self.edges)
+        gone = next((one for one in self.edges if url_of(one) is None and not is_there(one)), None)
+        if self.stream and gone is not None:
+            raise FileNotFoundError(f"{gone}: no such file; --stream needs edge files")
 
     def estimator(self) -> tl.SpacetimeEmbedding:
         """The estimator that the options describe, not fitted yet."""
@@ -195,12 +206,12 @@ class Fit:
     def _read(self, shards: Path) -> AnyGraph:
         """The graph, or with --stream its edges in the folder `shards`, which is written once."""
         if not self.stream:
-            return self.reading.graph(self.edges)
+            return self.reading.graph(source_of(self.edges))
         if not shards.exists():
             shards.parent.mkdir(exist_ok=True)  # the folder of checkpoints itself is locked
             options = {"seed": self.training.seed, "skip_bad_rows": self.reading.skip_bad_rows}
             options |= self.reading.read_options
-            tl.EdgeShards.write(self.edges, shards, hold_out=self._fraction, **options)
+            tl.EdgeShards.write(source_of(self.edges), shards, hold_out=self._fraction, **options)
         return tl.EdgeShards(shards)
 
     def _print_plan(self, estimator: tl.SpacetimeEmbedding) -> None:

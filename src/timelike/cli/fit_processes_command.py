@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import shutil
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import timelike as tl
 from timelike.cli.fit_summary import first_question
 from timelike.cli.printing import print_json
+from timelike.cli.reading_options import source_of
 from timelike.cli.saved_models import beside, keeping
 from timelike.distributed.processes import Place, join, losing, quiet_output, watch
 
@@ -24,7 +25,7 @@ def fit_on_ray(command: Fit) -> None:
     from timelike.distributed.processes import on_ray
 
     assert command.many.ray is not None
-    edges = str(Path(command.edges).absolute()) if Path(command.edges).exists() else command.edges
+    edges = tuple(str(Path(one).absolute()) if Path(one).exists() else one for one in command.edges)
     here = dataclasses.replace(command, edges=edges, out=command.out.absolute())
 
     def with_place(place: Place, again: bool) -> tuple[Fit, Place]:
@@ -50,19 +51,23 @@ def _fit(command: Fit, place: Place) -> None:
     with quiet_output(), losing():
         join(place)
         from timelike.distributed.fit_processes import NotHere, fit, fit_own, is_first
-        from timelike.distributed.node_dealing import is_numbered
+        from timelike.distributed.node_dealing import numbered_files
 
-        with keeping(command.out, command.resume) if is_first() else contextlib.nullcontext():
+        with keeping(command.out, command.resume) if is_first() else nullcontext():
             checkpoint: tuple[Path, float] = (beside(command.out) / "run", command.many.checkpoint_seconds)
             estimator = command.estimator()
             columns = command.reading.layout.get("columns")
             try:
                 # Each process can read only its own edges from a file of node numbers, without validation.
-                if command.valid_fraction == 0 and is_numbered(Path(command.edges), columns):
-                    fit_own(estimator, Path(command.edges), columns, *checkpoint)
-                else:
-                    graph = command.reading.graph(command.edges)
-                    fit(estimator, graph, command.read_valid(graph), *checkpoint)
+                source = source_of(command.edges)
+                with (
+                    numbered_files(source, columns) if command.valid_fraction == 0 else nullcontext() as files
+                ):
+                    if files is not None:
+                        fit_own(estimator, files, columns, *checkpoint)
+                    else:
+                        graph = command.reading.graph(source)
+                        fit(estimator, graph, command.read_valid(graph), *checkpoint)
             except NotHere:
                 return
             except tl.InterruptedTraining as stop:

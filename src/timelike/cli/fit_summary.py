@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike.cli.printing import note, typed
+from timelike.cli.printing import note, shown, typed
 from timelike.evaluation.questions import ASKED
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
 
     info = embedding.info
     return {
-        "model": str(out),
+        "model": shown(out),
         "geometry": info["geometry"],
         "reason": info["reason"],
         "candidates": info.get("candidates", []),

@@ -31,10 +31,17 @@ from timelike.cli.reproduce_command import Reproduce
 from timelike.cli.split_command import Split
 from timelike.cli.sweep_command import Sweep
 from timelike.cli.tune_command import Tune
+from timelike.cli.update_command import Update
 
 #: The one list of subcommands, grouped by purpose: name → class.
 GROUPS: dict[str, dict[str, type[Any]]] = {
-    "Train, predict, evaluate": {"demo": Demo, "fit": Fit, "predict": Predict, "evaluate": Evaluate},
+    "Train, predict, evaluate": {
+        "demo": Demo,
+        "fit": Fit,
+        "update": Update,
+        "predict": Predict,
+        "evaluate": Evaluate,
+    },
     "View and export models": {"plot": Plot, "explore": Explore, "export": Export},
     "Data": {"datasets": Datasets, "split": Split},
     "Settings and scale": {"tune": Tune, "sweep": Sweep, "plan": Plan},

@@ -54,9 +54,31 @@ def _cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
+#: Local folders that stand for something else: path → what the user typed.
+_SHOWN: dict[str, str] = {}
+
+
+@contextmanager
+def showing(name: str) -> Iterator[Callable[[Path], None]]:
+    """Let results show `name` for a local path that the yielded function takes."""
+
+    def stands(path: Path) -> None:
+        _SHOWN[str(path)] = name
+
+    try:
+        yield stands
+    finally:
+        _SHOWN.clear()
+
+
+def shown(path: object) -> str:
+    """A path as the user typed it."""
+    return _SHOWN.get(str(path), str(path))
+
+
 def typed(path: object) -> str:
     """A path as a shell takes it, quoted if it contains blanks."""
-    return shlex.quote(str(path))
+    return shlex.quote(shown(path))
 
 
 def note(*lines: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,13 +23,28 @@ if TYPE_CHECKING:
 
 #: The edges of a command that trains or splits.
 Edges = Annotated[
-    str,
+    tuple[str, ...],
     tyro.conf.Positional,
     tyro.conf.arg(
         metavar="EDGES",
-        help="Edge file (TSV, Parquet, GraphML, OWL, …), `-` for standard input, or data set: dream5:ecoli.",
+        help="Edge files (TSV, Parquet, GraphML, OWL, …), folders of them or URLs (s3://…), `-` for standard "
+        "input, or a data set: dream5:ecoli.",
     ),
 ]
+
+
+def is_there(item: str) -> bool:
+    """Whether this is a file or a folder, or a glob that matches some."""
+    return Path(item).exists() or bool(glob.glob(item, recursive=True))
+
+
+def source_of(edges: Sequence[str]) -> str | list[str]:
+    """The one source that EDGES names, or the list of several."""
+    if not edges:
+        raise ValueError("EDGES is missing; name a file, a folder, a URL or a data set")
+    return edges[0] if len(edges) == 1 else list(edges)
+
+
 DataDir = Annotated[
     Path | None,
     optional("FOLDER", help="Folder with the files of data sets; default: $TIMELIKE_DATA, then the cache."),
@@ -75,8 +91,8 @@ class LayoutOptions:
         """The options of `timelike.read` that were given."""
         return self.layout
 
-    def graph(self, source: str) -> DiGraph:
-        """Read a file, standard input or a data set; notes on stderr count what was left out."""
+    def graph(self, source: str | Sequence[str]) -> DiGraph:
+        """Read files, standard input or a data set; notes on stderr count what was left out."""
         from timelike.io import read
 
         graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.read_options)

@@ -14,7 +14,7 @@ from timelike._util.checks import output_path, whole_number
 from timelike.cli.evaluate_command import RATIO, is_file
 from timelike.cli.options import Count, Flag, Json, optional
 from timelike.cli.printing import note, print_json, typed
-from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.reading_options import Edges, TimedOptions, source_of
 
 if TYPE_CHECKING:
     from timelike.evaluation.splits import Split as Parts
@@ -73,7 +73,7 @@ class Split:
         output_path("--out", self.out)
         if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
             raise FileExistsError(f"--out is {self.out}, which exists; it must be a new or empty folder")
-        graph = self.reading.graph(self.edges)
+        graph = self.reading.graph(source_of(self.edges))
         with replacing_folder(self.out) as new:
             summaries = [self._write(parts, new, name) for parts, name in self._parts(graph)]
         if self.json:
@@ -96,7 +96,7 @@ class Split:
     @property
     def _ending(self) -> str:
         """The ending of the edge files: that of EDGES if it is a table that can be written, else .tsv."""
-        ending = Path(self.edges.lower().removesuffix(".gz")).suffix
+        ending = Path(self.edges[0].lower().removesuffix(".gz")).suffix
         return ending if ending in (".csv", ".parquet") else ".tsv"
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:

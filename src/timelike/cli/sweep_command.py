@@ -17,7 +17,7 @@ import timelike as tl
 from timelike._util.choices import Geometry
 from timelike.cli.options import Flag, Json, TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
-from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.reading_options import Edges, TimedOptions, source_of
 from timelike.cli.saved_models import beside, keeping
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Sweep:
             )
         if self.out is not None:
             model_folder.check_free(self.out, "--out")
-        plan = tl.resolve(self.reading.graph(self.edges), options)
+        plan = tl.resolve(self.reading.graph(source_of(self.edges)), options)
         if not plan.trained:
             raise ValueError(f"--geometry is {self.geometry}, which has nothing to train; name another one")
         candidate = plan.trained[0]

@@ -13,7 +13,7 @@ from timelike._util.checks import output_path
 from timelike._util.choices import NegativeKind, Preset
 from timelike.cli.options import MINUTES, Count, File, Flag, Json, Number, chosen, optional
 from timelike.cli.printing import note, print_json, print_table, typed
-from timelike.cli.reading_options import Edges, TimedOptions
+from timelike.cli.reading_options import Edges, TimedOptions, source_of
 
 if TYPE_CHECKING:
     from timelike.estimator.tuning import Tuned
@@ -84,7 +84,7 @@ class Tune:
             journal.unlink()
         try:
             tuned = tl.tune(
-                self.reading.graph(self.edges),
+                self.reading.graph(source_of(self.edges)),
                 self.preset or self.settings,
                 dim=self.dim,
                 budget=MINUTES if self.budget is None else self.budget,
@@ -115,4 +115,5 @@ class Tune:
         print_table(rows)
         took = f"{tuned.seconds:.0f} seconds" if tuned.seconds < 60 else f"{tuned.seconds / 60:.1f} minutes"
         print(f"{tuned.trials} settings tried in {took}; the best are in {self.out}")
-        print(f"next           timelike fit {typed(self.edges)} --out model --settings {typed(self.out)}")
+        edges = " ".join(map(typed, self.edges))
+        print(f"next           timelike fit {edges} --out model --settings {typed(self.out)}")

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
+from timelike._util.hardware import memory
 from timelike.distributed.node_dealing import dealt, own_edges
 from timelike.distributed.sharded_edges import over_processes, own_nodes, rows_of
 from timelike.distributed.sharded_run import mesh_of_all
 from timelike.distributed.sharded_train import Run
 from timelike.embedding.embedding import Embedding
+from timelike.embedding.trained_on import TrainedOn
 from timelike.estimator.candidates import Candidate, Trained
 from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.graphs.digraph import DiGraph
+from timelike.graphs.node_names import Names
+from timelike.io import read
 from timelike.io.columns import Columns
+
+#: Bytes of memory that reading an edge takes, with room to spare.
+READ_AGAIN = 64
 
 
 def is_first() -> bool:
@@ -36,13 +45,22 @@ def fit(estimator: SpacetimeEmbedding, graph: DiGraph, valid: Any, checkpoint: P
 
 
 def fit_own(
-    estimator: SpacetimeEmbedding, file: Path, columns: Columns | None, checkpoint: Path, every: float
+    estimator: SpacetimeEmbedding,
+    files: Sequence[Path],
+    columns: Columns | None,
+    checkpoint: Path,
+    every: float,
 ) -> None:
-    """Fit an estimator to a file of numbered nodes; each process keeps only its own edges."""
+    """Fit an estimator to files of numbered nodes; each process keeps only its own edges.
+
+    The first process reads all edges once more at the end, for the model, if its memory holds them.
+    """
     mesh = mesh_of_all()
-    edges = own_edges(file, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
-    size: Any = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()))
+    edges, names = own_edges(files, lambda nodes: own_nodes(mesh, rows_of(mesh, nodes)), columns)
+    size: Any = GraphSize(edges.num_nodes, int(over_processes(edges.num_edges).sum()), names)
     _carry_out(estimator, resolve(size, estimator.options, spread=True), edges, checkpoint, every)
+    if READ_AGAIN * size.num_edges <= (memory() or np.inf):
+        estimator.trained_on_ = TrainedOn(read([*files], columns=columns), None)
 
 
 def _carry_out(
@@ -64,4 +82,4 @@ class GraphSize(NamedTuple):
 
     num_nodes: int
     num_edges: int
-    names: None = None
+    names: Names | None = None

@@ -8,9 +8,10 @@ keeps its own edges.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +19,14 @@ import numpy as np
 
 from timelike.core.hashed_random import Shuffle
 from timelike.graphs.digraph import MOST_NODES, DiGraph
+from timelike.graphs.node_names import Names, name_numbers
 from timelike.io.columns import Columns, pick
 from timelike.io.parquet import BATCH
+from timelike.io.sources import is_several, local_files
 from timelike.io.untrusted_parquet import check_pages
+
+if TYPE_CHECKING:
+    import polars as pl
 
 #: Number of nodes placed at a time.
 PIECE = 1 << 20
@@ -57,6 +63,17 @@ def dealt(graph: DiGraph) -> DiGraph:
     return DiGraph.from_arrays(sources, targets, graph.num_nodes, None, graph.weights)
 
 
+@contextmanager
+def numbered_files(source: Any, columns: Columns | None = None) -> Iterator[list[Path] | None]:
+    """The files of a source if all are Parquet with integers for nodes and no weights, otherwise None."""
+    if not (is_several(source) or str(source).endswith(".parquet")):
+        yield None
+        return
+    with local_files(source) as places:
+        files = [place.file for place in places]
+        yield files if all(is_numbered(file, columns) for file in files) else None
+
+
 def is_numbered(path: Path, columns: Columns | None = None) -> bool:
     """Whether this is a Parquet file with integers for nodes and without weights."""
     import polars as pl
@@ -75,28 +92,63 @@ def is_numbered(path: Path, columns: Columns | None = None) -> bool:
     return used.weight is None and all(schema[names[i]].is_integer() for i in used[:2])
 
 
-def own_edges(path: Path, own: Callable[[int], tuple[int, int]], columns: Columns | None = None) -> DiGraph:
-    """The dealt graph of a numbered file, with only the edges of nodes [first, last) = `own(count)`."""
-    import polars as pl
+class OwnEdges(NamedTuple):
+    """The dealt graph with only the edges of some nodes, and the names of all nodes in their order."""
 
-    table = pl.scan_parquet(path, glob=False)
-    names = table.collect_schema().names()
-    used = pick(str(path), names, len(names), columns, None)
-    table = table.select(*(pl.col(names[i]).alias(end) for i, end in zip(used[:2], "st", strict=True)))
-    ends = pl.col("s", "t")
-    limits = [x.name.prefix(f"{i}") for i, x in enumerate((ends.min(), ends.max(), ends.null_count()))]
-    found = table.select(limits).collect(engine="streaming").row(0)
-    least, most, missing = min(found[:2]), max(found[2:4]), sum(found[4:])
-    if missing or least < 0 or most >= MOST_NODES:
-        wrong = "rows without a node" if missing else f"nodes from {least} to {most}"
-        raise ValueError(f"{path} has {wrong}; nodes must be numbers from 0 to {MOST_NODES - 1}")
-    first, last = own(most + 1)
+    dealt: DiGraph
+    names: Names | None
+
+
+def own_edges(
+    files: Sequence[Path], own: Callable[[int], tuple[int, int]], columns: Columns | None = None
+) -> OwnEdges:
+    """The dealt graph of numbered files, with only the edges of nodes [first, last) = `own(count)`.
+
+    Nodes are numbered as by `timelike.read`: those that occur, in ascending order.
+    """
+    tables = [_ends(file, columns) for file in files]
+    ids = _nodes_in(files, tables)
+    first, last = own(len(ids))
+    plain = ids[0] == 0 and ids[-1] == len(ids) - 1
     kept: list[np.ndarray] = [np.zeros((2, 0), np.int32)]
-    for batch in table.collect_batches(chunk_size=BATCH):
-        s, t = batch["s"].to_numpy(), batch["t"].to_numpy()
-        sources = places(s, most + 1)
-        keep = (first <= sources) & (sources < last) & (s != t)
-        kept.append(np.stack([sources[keep], places(t[keep], most + 1)]))
+    for table in tables:
+        for batch in table.collect_batches(chunk_size=BATCH):
+            s, t = (batch[end].to_numpy() for end in "st")
+            s, t = (s, t) if plain else (np.searchsorted(ids, s), np.searchsorted(ids, t))
+            sources = places(s, len(ids))
+            keep = (first <= sources) & (sources < last) & (s != t)
+            kept.append(np.stack([sources[keep], places(t[keep], len(ids))]))
     dealt_ends = np.concatenate(kept, axis=1)
     del kept
-    return DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], most + 1)
+    return OwnEdges(DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], len(ids)), name_numbers(ids))
+
+
+def _ends(file: Path, columns: Columns | None) -> pl.LazyFrame:
+    """The sources and targets of a file, as columns s and t."""
+    import polars as pl
+
+    table = pl.scan_parquet(file, glob=False)
+    names = table.collect_schema().names()
+    used = pick(str(file), names, len(names), columns, None)
+    return table.select(*(pl.col(names[i]).alias(end) for i, end in zip(used[:2], "st", strict=True)))
+
+
+def _nodes_in(files: Sequence[Path], tables: Sequence[pl.LazyFrame]) -> np.ndarray:
+    """The nodes that occur in any of the tables, ascending: a byte per number up to the largest."""
+    import polars as pl
+
+    tops = []
+    ends = pl.col("s", "t")
+    limits = [x.name.prefix(f"{i}") for i, x in enumerate((ends.min(), ends.max(), ends.null_count()))]
+    for file, table in zip(files, tables, strict=True):
+        found = table.select(limits).collect(engine="streaming").row(0)
+        least, most, missing = min(found[:2]), max(found[2:4]), sum(found[4:])
+        if missing or least < 0 or most >= MOST_NODES:
+            wrong = "rows without a node" if missing else f"nodes from {least} to {most}"
+            raise ValueError(f"{file} has {wrong}; nodes must be numbers from 0 to {MOST_NODES - 1}")
+        tops.append(most)
+    seen = np.zeros(max(tops) + 1, bool)
+    for table in tables:
+        for batch in table.collect_batches(chunk_size=BATCH):
+            seen[batch["s"].to_numpy()] = seen[batch["t"].to_numpy()] = True
+    return np.flatnonzero(seen)

@@ -18,6 +18,7 @@ import dataclasses
 import io
 import json
 import os
+import tempfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,7 @@ from timelike._util.atomic_files import (
 )
 from timelike._util.checks import output_path, show, whole_number
 from timelike._util.checksums import SUMS, check_checksums, write_checksums
+from timelike._util.remote_files import local_copy, send_folder, url_of
 from timelike._version import __version__
 from timelike.core.model import Model
 from timelike.embedding.calibration import Calibration
@@ -65,12 +67,17 @@ def save(
     trained_on: TrainedOn | None = None,
     more: Mapping[str, Callable[[Path], None]] | None = None,
 ) -> None:
-    """Write a folder beside `path`, then rename it, replacing a model that is there.
+    """Write a folder beside `path`, then rename it, replacing a model that is there; or copy it to a URL.
 
     `more` are other files in it: name → a function that writes it.
     """
     import polars as pl
 
+    if (url := url_of(path)) is not None:
+        with tempfile.TemporaryDirectory(prefix="timelike-") as here:
+            save(embedding, Path(here) / "model", trained_on, more)
+            send_folder(Path(here) / "model", url, last=(SUMS, MODEL))
+        return
     check_free(Path(path))
     tables = {"points": embedding.points}
     if embedding.others is not None:
@@ -140,6 +147,8 @@ def evidence_file(path: str | os.PathLike) -> Path | None:
 
 @contextmanager
 def _reading(path: str | os.PathLike) -> Iterator[Path]:
+    if (url := url_of(path)) is not None:
+        path = local_copy(url)
     with reading_folder(Path(path)) as folder:
         if folder.is_file():
             raise NotADirectoryError(f"{path} is a file; pass a model folder, which `timelike fit` writes")

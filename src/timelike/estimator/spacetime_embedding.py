@@ -27,6 +27,7 @@ from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_plan import FitPlan, resolve
 from timelike.estimator.inputs import ends_of, labels_of, read_graph
 from timelike.estimator.settings import FitOptions, Settings, from_json, to_json
+from timelike.estimator.updating import DRIFT, update
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
@@ -257,6 +258,21 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             if self.joint_ is not None:
                 self.joint_ = self.joint_.grown(embedding, self.trained_on_.known)
         return self
+
+    def update(
+        self, edges: Any = None, *, removed: Any = None, epochs: int | None = None, drift: float = DRIFT
+    ) -> SpacetimeEmbedding:
+        """Learn new edges and nodes, and forget `removed` edges, without training anew.
+
+        Both are anything that `timelike.read` takes. Nodes that gained or lost edges move by at most their
+        share of changed edges, times `drift`, times the spread of the points; all others stay. The joint
+        model counts the new edges too. `embedding_.info["updates"]` records what changed and how far old
+        nodes moved.
+        """
+        how = {"checkpoint": self.checkpoint, "progress": self.progress, "epochs": epochs, "drift": drift}
+        fitted = self._fitted(), self._data(), self.joint_
+        embedding, trained_on, joint = update(*fitted, edges, removed, **how)
+        return self._keep(embedding, trained_on, joint)
 
     def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:
         """Why an edge is likely or not: see `Joint.why`. Only a joint model can say."""

@@ -25,9 +25,9 @@ UNPACKED, RATIO = 2**22, 200
 class File:
     """An input file: its name for messages, its ending without that of the compression, and its bytes."""
 
-    def __init__(self, path: Path | None):
+    def __init__(self, path: Path | None, name: str | None = None):
         self.path = path
-        self.name = "standard input" if path is None else str(path)
+        self.name = name or ("standard input" if path is None else str(path))
         endings = [x.lower() for x in (path.suffixes if path else ())]
         self.ending = "".join([x for x in endings if x not in PACKINGS][-1:])
         self._raw: IO[bytes] = open(path, "rb") if path else sys.stdin.buffer  # noqa: SIM115

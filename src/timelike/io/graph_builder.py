@@ -50,6 +50,7 @@ class Builder:
         self._numbering: Numbering | IdNumbering | None = None
         self._edges = EdgeList()
         self._top = 0
+        self._more: tuple[bool, bool] | None = None
 
     def bad(self, where: str, why: str, seen: Any) -> None:
         """Reject a malformed row, or count it."""
@@ -77,6 +78,10 @@ class Builder:
         self, s: np.ndarray, t: np.ndarray, weights: np.ndarray | None, times: np.ndarray | None
     ) -> None:
         """Add edges between numbers; a weight that is too large for single precision becomes infinite."""
+        more = weights is not None, times is not None
+        if self._more not in (None, more):
+            raise ValueError(f"{self.source}: some edges have weights or times and others have none")
+        self._more = more
         with np.errstate(over="ignore"):
             weights = None if weights is None else weights.astype(np.float32)
         self._edges.append(s, t, weights, times)

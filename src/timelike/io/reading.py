@@ -17,6 +17,7 @@ from timelike.io.byte_streams import File
 from timelike.io.edge_lists import collect_folder
 from timelike.io.formats import check_options, find, find_rows
 from timelike.io.graph_builder import Builder
+from timelike.io.sources import is_several, local_files
 
 DATASET = re.compile(r"[a-z][a-z0-9-]*(:[^/\\]*)?")
 
@@ -39,9 +40,11 @@ def read(
 ) -> DiGraph:
     """Read a directed graph.
 
-    `source` is a file (`-`: standard input), a folder in OGB's layout, the name of a data set, or an
-    object: a NetworkX graph, a SciPy matrix, a pandas or polars frame, an Arrow table, a NumPy array (two
-    or three columns, or square), a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
+    `source` is a file (`-`: standard input), a URL (`s3://`, `gs://`, `abfs://`), a glob, a folder of
+    Parquet, CSV or TSV files, or a list of these, whose rows count as those of one file; a folder in OGB's
+    layout; the name of a data set; or an object: a NetworkX graph, a SciPy matrix, a pandas or polars frame,
+    an Arrow table, a NumPy array (two or three columns, or square), a PyTorch Geometric `Data`, a list of
+    pairs or of triples with a weight.
     `format` names the format of a file; by default, the first bytes and then the file ending decide.
     Files in .gz, .bz2 and .zst are decompressed.
 
@@ -72,6 +75,8 @@ def read(
     others["sheet"] = sheet
     options = {name: value for name, value in {**lists, **others}.items() if value is not None}
     listed = _nodes(nodes)
+    if is_several(source):
+        return _read_several(source, Builder("the files", listed, skip_bad_rows), options)
     if isinstance(source, str | os.PathLike):
         return _read_path(os.fspath(source), Builder(os.fspath(source), listed, skip_bad_rows), options)
     from timelike.io import foreign_graphs
@@ -99,6 +104,23 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
         form = find(file, options.pop("format", None))
         form.collect(file, builder, **check_options(form.collect, options, f"{file.name} ({form.name})"))
         builder.remarks += file.remarks
+        return builder.finish()
+
+
+def _read_several(source: Any, builder: Builder, options: dict[str, Any]) -> DiGraph:
+    """Read the rows of several files, or of remote ones, as if they were one file."""
+    form_name = options.pop("format", None)
+    with local_files(source) as places:
+        for place in places:
+            with File(place.file, place.name) as file:
+                builder.source = file.name
+                before = len(builder.remarks)
+                form = find_rows(file, options, form_name) if len(places) > 1 else find(file, form_name)
+                check_options(form.collect, options, f"{file.name} ({form.name})")
+                form.collect(file, builder, **options)
+                said = [*builder.remarks[before:], *file.remarks]
+                builder.remarks[before:] = [line for line in said if line not in builder.remarks[:before]]
+        builder.source = places[0].name if len(places) == 1 else f"{len(places):,} files"
         return builder.finish()
 
 
@@ -177,13 +199,27 @@ def read_pairs(
     edge lists `delimiter` and `header`. `source` may also name a data set, whose files are looked up in
     `data_dir`. Returns remarks on what was read.
     """
+    if is_several(source):
+        with local_files(source) as places:
+            said = [
+                line
+                for place in places
+                for line in _file_pairs(File(place.file, place.name), take, skip_bad_rows, options)
+            ]
+        return list(dict.fromkeys(said))
     if source != "-" and not Path(source).exists():
         from timelike.datasets.edge_files import pair_table
 
         graph = read(source, data_dir=data_dir, **options)
         take(pair_table(graph, graph.pairs).cast(pl.String))
         return []
-    with File(None if source == "-" else Path(source)) as file:
+    return _file_pairs(File(None if source == "-" else Path(source)), take, skip_bad_rows, options)
+
+
+def _file_pairs(
+    opened: File, take: Callable[[pl.DataFrame], None], skip_bad_rows: bool, options: dict[str, Any]
+) -> list[str]:
+    with opened as file:
         pairs = PairList(file.name, take, skip_bad_rows)
         find_rows(file, options).collect(file, pairs, **options)
         pairs.remarks += file.remarks

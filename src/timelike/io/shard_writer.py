@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from timelike.io.byte_streams import File
 from timelike.io.edge_shards import DEGREES, HEAD, HELD_OUT, MOST_HELD_OUT, NAMES, part_file
 from timelike.io.formats import find_rows
 from timelike.io.graph_builder import Builder
+from timelike.io.sources import Place, is_several, local_files
 
 #: Estimated bytes per line of an edge list, at least.
 BYTES_PER_LINE = 12
@@ -100,24 +101,33 @@ def write_shards(
 
 
 def _file_parts(
-    source: str | os.PathLike,
+    source: Any,
     folder: Path,
     per_part: int,
     format: str | None = None,
     skip_bad_rows: bool = False,
     **options: Any,
 ) -> Parts:
-    path = Path(source)
-    with File(path) as file:
-        form = find_rows(file, options, format)
-        in_table = form.name == "parquet"
-        rows = parquet.row_count(file) if in_table else path.stat().st_size // BYTES_PER_LINE
-        builder = _Spilling(file.name, folder, max(1, -(-rows // per_part)), skip_bad_rows)
-        form.collect(file, builder, **options)
+    alone = None if is_several(source) else [Place(Path(source), str(source))]
+    with nullcontext(alone) if alone else local_files(source) as places, ExitStack() as stack:
+        files = [stack.enter_context(File(place.file, place.name)) for place in places]
+        forms = [find_rows(file, options, format) for file in files]
+        rows = sum(map(_rows, files, forms))
+        name = files[0].name if len(files) == 1 else f"{len(files):,} files"
+        builder = _Spilling(name, folder, max(1, -(-rows // per_part)), skip_bad_rows)
+        for file, form in zip(files, forms, strict=True):
+            builder.source = file.name
+            form.collect(file, builder, **options)
     if not builder.rows:
-        raise ValueError(f"{file.name}: there are no edges in it")
+        raise ValueError(f"{name}: there are no edges in it")
     names, rank, nodes = builder.final_names()
     return builder.parts(rank), builder.rows, nodes, names
+
+
+def _rows(file: File, form: Any) -> int:
+    """About how many rows a file has, at most."""
+    assert file.path is not None
+    return parquet.row_count(file) if form.name == "parquet" else file.path.stat().st_size // BYTES_PER_LINE
 
 
 def _graph_parts(graph: DiGraph, _: Path, per_part: int, **__: Any) -> Parts:
