@@ -17,7 +17,7 @@ PACKINGS = (".gz", ".bz2", ".zst")
 #: Bytes per read. Larger blocks are not faster, and the tables made from a block are several times its size.
 BLOCK = 2**22
 #: No line of an edge list is this long.
-LONGEST_LINE = 2**26
+LONGEST_LINE = 2**23
 #: Refuse compressed files that exceed both this size and this expansion ratio: they are decompression bombs.
 UNPACKED, RATIO = 2**22, 200
 

@@ -21,7 +21,7 @@ from timelike.io.columns import Column, Columns
 from timelike.io.doubtful_comments import DoubtfulComments
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
-from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named
+from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named, too_wide
 
 #: Beginnings of lines to skip; `sep=;` is for Excel.
 COMMENTS = ("#", "%", "sep=", '"sep=')
@@ -46,7 +46,7 @@ def collect(
     for first, block in file.blocks():
         empty = False
         if layout is None:
-            sample = _sample(first, block, comments)
+            sample = _sample(file.name, first, block, comments)
             if not sample:
                 continue
             layout = guess(file.name, sample, columns, delimiter, header, time)
@@ -61,11 +61,20 @@ def collect(
         raise ValueError(f"{file.name}: line {layout.header} is a header, and no edges follow it")
 
 
-def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Return the first lines that are neither blank nor comments."""
-    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in numbered_lines(first, block))
-    used = ((i, line) for i, line in lines if line.strip(BLANKS) and not line.startswith(comments))
-    return list(itertools.islice(used, SAMPLE))
+def _sample(name: str, first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Return the first lines that are neither blank nor comments; refuse those of a wide table."""
+    skipped, sample = tuple(c.encode() for c in comments), []
+    for number, raw in numbered_lines(first, block):
+        if raw.startswith(skipped):
+            continue
+        if problem := too_wide(raw):
+            raise ValueError(f"{name}, line {number}: {problem}")
+        line = raw.decode(errors="replace").rstrip("\r")
+        if line.strip(BLANKS):
+            sample.append((number, line))
+        if len(sample) == SAMPLE:
+            break
+    return sample
 
 
 def add_block(
@@ -103,6 +112,8 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
         block = _single_blanks(block)
     if not layout.delimiter.isascii() or any(x in block for x in (b'"', b"\r", b"\0")):
         return None
+    if block.count(layout.delimiter.encode(), 0, block.index(b"\n")) >= layout.width:
+        return None  # polars would make as many columns as the first line has fields
     try:
         table = pl.read_csv(
             block, separator=layout.delimiter, has_header=False, infer_schema=False, quote_char=None
@@ -149,7 +160,10 @@ def _rows(
 ) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
     for number, raw in numbered_lines(first, block):
+        line = raw[:60].decode(errors="replace")
         try:
+            if problem := too_wide(raw, layout.delimiter):
+                raise ValueError(problem)
             line = raw.decode().rstrip("\r")
             if line.startswith(comments):
                 doubtful.see(number, line, layout)

@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from timelike._util.checks import show
@@ -23,6 +23,8 @@ WHOLE = re.compile(r"-?\d+", re.ASCII)
 RETURN = "there is a CR within the line; save the file with line ends LF or CR LF"
 #: Number of lines used to guess the delimiter and the header.
 SAMPLE = 100
+#: An edge list has fewer fields per line; a wider table is probably a matrix.
+MOST_FIELDS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +53,13 @@ def fields(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return [field for field in line.replace("\t", " ").split(" ") if field]
     return [field.strip(BLANKS) for field in line.split(delimiter)]
+
+
+def too_wide(line: bytes, delimiters: Iterable[str] = DELIMITERS) -> str:
+    """What is wrong with a line that has more than `MOST_FIELDS` fields; "" if it has not."""
+    if len(line) <= MOST_FIELDS or all(line.count(x.encode()) < MOST_FIELDS for x in delimiters):
+        return ""
+    return f"over {MOST_FIELDS:,} fields; an edge list has a source and a target per line"
 
 
 def named(delimiter: str) -> str:
