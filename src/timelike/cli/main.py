@@ -28,6 +28,7 @@ from timelike.cli.plan_command import Plan
 from timelike.cli.plot_command import Plot
 from timelike.cli.predict_command import Predict
 from timelike.cli.reproduce_command import Reproduce
+from timelike.cli.serve_command import Serve
 from timelike.cli.split_command import Split
 from timelike.cli.sweep_command import Sweep
 from timelike.cli.tune_command import Tune
@@ -42,7 +43,7 @@ GROUPS: dict[str, dict[str, type[Any]]] = {
         "predict": Predict,
         "evaluate": Evaluate,
     },
-    "View and export models": {"plot": Plot, "explore": Explore, "export": Export},
+    "View, serve and export models": {"plot": Plot, "explore": Explore, "serve": Serve, "export": Export},
     "Data": {"datasets": Datasets, "split": Split},
     "Settings and scale": {"tune": Tune, "sweep": Sweep, "plan": Plan},
     "The paper": {"reproduce": Reproduce},

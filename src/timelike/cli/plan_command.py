@@ -23,14 +23,14 @@ class Plan:
     Example: timelike plan --nodes 1e9 --edges 1e11 --dim 32 --device h200 --network 400
     """
 
-    file: Annotated[str | None, tyro.conf.Positional, optional("[EDGES]")] = None
+    graph: Annotated[str | None, tyro.conf.Positional, optional("[GRAPH]")] = None
     """Edge file or data set, to count the nodes and edges in."""
 
     nodes: Size = None
-    """Number of nodes; default: counted in EDGES."""
+    """Number of nodes; default: counted in GRAPH."""
 
     edges: Size = None
-    """Number of edges; default: counted in EDGES."""
+    """Number of edges; default: counted in GRAPH."""
 
     dim: int = 10
     """Dimensions, time included."""
@@ -102,12 +102,12 @@ class Plan:
 
     def _size(self) -> tuple[float, float]:
         """The numbers of nodes and edges: given, else counted in the file."""
-        if self.file is None:
+        if self.graph is None:
             for name, value in (("nodes", self.nodes), ("edges", self.edges)):
                 if value is None:
                     raise ValueError(f"plan needs an edge file, or --nodes and --edges; --{name} is missing")
             return self.nodes, self.edges  # type: ignore[return-value]
-        graph = self.reading.graph(self.file)
+        graph = self.reading.graph(self.graph)
         return self.nodes or graph.num_nodes, self.edges or graph.num_edges
 
 

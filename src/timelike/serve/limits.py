@@ -1,0 +1,160 @@
+"""Who may ask, for how long, and how much: the outer layer of the service, which also counts requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from timelike.explore.guard import MOST_HEAD, host_names, is_loopback
+from timelike.serve.telemetry import Telemetry
+
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Any, Any], Awaitable[None]]
+
+#: Longest path and query, and largest body.
+MOST_PATH, MOST_BODY = 4096, 2**20
+#: Most bytes of a refused body that are read and forgotten.
+MOST_DRAINED = 2**24
+#: Path that needs no token, for probes.
+OPEN = "/health"
+FIXED = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store")]
+
+
+class TooLarge(Exception):
+    """The body of a request is too large."""
+
+
+class PatientHeads(HttpToolsProtocol):
+    """A connection that is closed if its first request takes too long, or if any has very long headers."""
+
+    patience = 10.0
+    _between, _in_head, _received = True, True, 0
+
+    def connection_made(self, transport: Any) -> None:  # type: ignore[override]
+        """Start the clock."""
+        super().connection_made(transport)
+        self._clock = self.loop.call_later(self.patience, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Pass data on; count those of unfinished headers."""
+        self._in_head = self._received > 0 or self._between
+        super().data_received(data)
+        self._received = self._received + len(data) if self._in_head else 0
+        if self._received > MOST_HEAD:
+            self.transport.close()
+
+    def on_headers_complete(self) -> None:
+        """The body follows."""
+        self._between = self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """A whole request has come; from here on, the server's own time-outs apply."""
+        self._between = True
+        self._clock.cancel()
+        super().on_message_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the clock."""
+        self._clock.cancel()
+        super().connection_lost(exc)
+
+
+class Limits:
+    """Refuses requests from other hosts, without the token, too long or too slow; counts all."""
+
+    def __init__(self, app: App, telemetry: Telemetry, host: str, token: str | None, seconds: float):
+        self.app, self.telemetry, self.token, self.seconds = app, telemetry, token, seconds
+        self._hosts = None if token is not None or not is_loopback(host) else host_names(host)
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        """Refuse the request or pass it on."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send) if scope["type"] == "lifespan" else None
+        began, status = time.perf_counter(), 500
+        started = False
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status, started
+            if message["type"] == "http.response.start":
+                status, started = message["status"], True
+                message["headers"] = [*message.get("headers", []), *FIXED]
+            await send(message)
+
+        scope["kind"] = "none"
+        self.telemetry.in_flight += 1
+        try:
+            refusal = self._refusal(scope)
+            async with asyncio.timeout(self.seconds):
+                if refusal is not None:
+                    await _drained(receive)
+                    return await _reply(sending, *refusal)
+                await self.app(scope, _counted(receive), sending)
+        except TimeoutError:
+            if not started:
+                await _reply(sending, 504, f"no reply within {self.seconds:g} seconds")
+        except TooLarge:
+            await _drained(receive)
+            await _reply(sending, 413, f"the body is larger than {MOST_BODY:,} bytes")
+        finally:
+            self.telemetry.in_flight -= 1
+            self.telemetry.saw(scope["kind"], status, time.perf_counter() - began)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """The status and reason to refuse a request with, if any."""
+        headers = dict(scope["headers"])
+        if len(scope["path"]) > MOST_PATH or len(scope["query_string"]) > MOST_PATH:
+            return 400, f"the path or the query is longer than {MOST_PATH:,} bytes"
+        if self._hosts is not None:
+            host = headers.get(b"host", b"").decode("latin-1")
+            name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+            if name.lower() not in self._hosts:
+                return 421, "this server does not serve this host"
+        if self.token is not None and scope["path"] != OPEN:
+            kind, _, given = headers.get(b"authorization", b"").partition(b" ")
+            if kind.lower() != b"bearer" or not secrets.compare_digest(given, self.token.encode()):
+                return 401, "the token is missing or wrong: send the header Authorization: Bearer TOKEN"
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or int(length[:20]) > MOST_BODY:
+            return 413, f"the body is larger than {MOST_BODY:,} bytes"
+        return None
+
+
+def _counted(receive: Any) -> Any:
+    """`receive`, up to `MOST_BODY` bytes."""
+    left = MOST_BODY
+
+    async def receiving() -> Any:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise TooLarge
+        return message
+
+    return receiving
+
+
+async def _drained(receive: Any) -> None:
+    """Read what a client still sends, up to a limit: it may look for the reply only then."""
+    left = MOST_DRAINED
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if not message.get("more_body"):
+            return
+
+
+async def _reply(send: Any, status: int, error: str) -> None:
+    body = json.dumps({"error": error}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,17 @@
+"""schemathesis asks what the description allows and what it does not; it is a program of its own."""
+
+import shutil
+import subprocess
+
+import pytest
+
+PROGRAM = shutil.which("schemathesis")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(PROGRAM is None, reason="schemathesis is not installed")
+def test_schemathesis_finds_no_failure(client):
+    address = str(client.base_url).rstrip("/")
+    command = [PROGRAM, "run", f"{address}/openapi.json", "--seed=1", "--max-time=40", "--checks=all"]
+    done = subprocess.run([*command, "--no-color"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:]
