@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.zoo import page as zoo
 from paper.groups import honest, load_group
 from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
@@ -36,7 +37,10 @@ RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("results", "performance", "runtimes", "beyond-the-paper")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo")
+    ),
 ]
 #: Studies with a table of their own on a page.
 STUDIES = (
@@ -181,6 +185,8 @@ def block(name: str, folder: Path) -> str:
         return h200_big()
     if name == "members":
         return members.table()
+    if name == "zoo":
+        return zoo.documented()
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:

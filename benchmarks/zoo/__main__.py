@@ -3,6 +3,7 @@
 python -m benchmarks.zoo prepare --data FOLDER --prepared GRAPHS
 python -m benchmarks.zoo --half tune --prepared GRAPHS --jobs 2 --out RESULTS
 python -m benchmarks.zoo page --out RESULTS
+python -m benchmarks.zoo store --out RESULTS   # the page, and into benchmarks/results/zoo.json
 """
 
 from __future__ import annotations
@@ -43,9 +44,11 @@ def main() -> None:
     if not a.out.is_dir():
         sys.exit(f"zoo: {a.out} has no results; run python -m benchmarks.zoo --out {a.out} first")
     command = f"python -m benchmarks.zoo --half {a.half} --seeds {a.seeds} --out RESULTS"
-    text = page(a.out, graphs, command)
+    text = page(results.read_all(a.out), graphs, command)
     (a.out / "zoo.md").write_text(text)
     print(text)
+    if a.what == "store":
+        results.pack(a.out, results.STORED)
 
 
 def run(graphs: tuple[str, ...], a: argparse.Namespace) -> None:
@@ -92,7 +95,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     add = parser.add_argument
-    add("what", nargs="?", default="run", choices=["run", "prepare", "page"])
+    add("what", nargs="?", default="run", choices=["run", "prepare", "page", "store"])
     add("--half", default="all", choices=[*HALVES, "all"], help="default: all")
     add("--graphs", type=_names, default=(), metavar="NAME,…", help="these graphs only")
     add("--seeds", type=int, default=3, help="seeds 0 to SEEDS − 1 (default: 3)")

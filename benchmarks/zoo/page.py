@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.zoo import summary
 from benchmarks.zoo.halves import HALVES, graphs_of, half_of
 from benchmarks.zoo.questions import QUESTIONS
-from benchmarks.zoo.results import SIMPLE, arms_in, read_arm
+from benchmarks.zoo.results import SIMPLE, STORED, Arms, unpack
 from timelike.estimator.baseline_names import UNTRAINED
 
 Results = Mapping[tuple[str, int], Mapping[str, Any]]
@@ -33,17 +32,30 @@ if the model is at most 0.5 points below it. `{command}` computes everything.
 """
 
 
-def page(folder: Path, graphs: Collection[str], command: str) -> str:
-    """The page about the results in a folder that concern these graphs."""
-    simple = read_arm(folder, SIMPLE, graphs)
-    parts = ["# The zoo", INTRODUCTION.format(command=command), _division(), _of_simple(simple)]
-    for arm in arms_in(folder):
-        found = read_arm(folder, arm, graphs)
+def page(arms: Arms, graphs: Collection[str], command: str) -> str:
+    """The tables about the results that concern these graphs."""
+    simple = _of_graphs(arms.get(SIMPLE, {}), graphs)
+    parts = [INTRODUCTION.format(command=command), _division(), _of_simple(simple)]
+    for arm in sorted(set(arms) - {SIMPLE}):
+        found = _of_graphs(arms[arm], graphs)
         usable = {
             key: one for key, one in found.items() if "error" not in one and _same(one, simple.get(key))
         }
         parts += [f"## {arm}", _arm(usable, simple), _left_out(found, usable, graphs)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def documented() -> str:
+    """What the documentation shows: all stored results."""
+    arms = unpack(STORED)
+    known = {graph for found in arms.values() for graph, _ in found}
+    graphs = [name for half in HALVES for name in graphs_of(half) if name in known]
+    return page(arms, graphs, "python -m benchmarks.zoo --half all --seeds 3 --evidence none --out RESULTS")
+
+
+def _of_graphs(found: Results, graphs: Collection[str]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    """The results on these graphs, in their order."""
+    return {key: found[key] for name in graphs for key in sorted(found) if key[0] == name}
 
 
 def _division() -> str:

@@ -1,10 +1,13 @@
-"""Results of the zoo: one JSON file per graph and seed, in a folder per arm; simple methods are one arm."""
+"""Results of the zoo: one JSON file per graph and seed, in a folder per arm; simple methods are one arm.
+
+`pack` keeps all of a folder in the one file that the page of the documentation is made from.
+"""
 
 from __future__ import annotations
 
 import json
 import traceback
-from collections.abc import Collection
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,13 @@ ALONE = "evidence=none"
 
 #: What describes a default fit, not its geometry alone.
 ABOUT_DEFAULT = ("alone", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "top")
+
+
+#: Arm → (graph, seed) → result.
+Arms = dict[str, dict[tuple[str, int], dict[str, Any]]]
+
+#: The results behind the page of the documentation.
+STORED = Path(__file__).parents[1] / "results" / "zoo.json"
 
 
 class Task(NamedTuple):
@@ -86,16 +96,36 @@ def _write(result: dict[str, Any], file: Path) -> None:
         part.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_arm(folder: Path, arm: str, graphs: Collection[str]) -> dict[tuple[str, int], dict[str, Any]]:
-    """The stored results of an arm on these graphs, by graph and seed, in the order of the graphs."""
-    found = {}
-    for name in graphs:
-        for file in sorted((folder / arm).glob(f"{name}-*.json")):
-            if file.stem.removeprefix(f"{name}-").isdigit():
-                found[name, int(file.stem.removeprefix(f"{name}-"))] = read(file)
-    return found
+def read_all(folder: Path) -> Arms:
+    """The results in a folder, by arm, then by graph and seed."""
+    return _by_arm(read(file) for file in sorted(folder.glob("*/*-*.json")))
 
 
-def arms_in(folder: Path) -> list[str]:
-    """The arms with stored results, without the simple methods."""
-    return sorted(one.name for one in folder.iterdir() if one.is_dir() and one.name != SIMPLE)
+def pack(folder: Path, file: Path) -> None:
+    """Put the results of a folder into one file, in place of those of the same arm, graph and seed."""
+    arms = unpack(file) if file.is_file() else {}
+    for arm, found in read_all(folder).items():
+        arms.setdefault(arm, {}).update(found)
+    kept = [_rounded(arms[arm][key]) for arm in sorted(arms) for key in sorted(arms[arm])]
+    lines = [json.dumps(one, ensure_ascii=False) for one in kept]
+    with replacing(file) as part:
+        part.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def unpack(file: Path) -> Arms:
+    """The results in a file that `pack` has written."""
+    return _by_arm(json.loads(file.read_text("utf-8")))
+
+
+def _by_arm(results: Iterable[dict[str, Any]]) -> Arms:
+    arms: Arms = {}
+    for one in results:
+        arms.setdefault(one["arm"], {})[one["graph"], one["seed"]] = one
+    return arms
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers with six digits after the point, without tracebacks."""
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items() if name != "traceback"}
+    return round(value, 6) if isinstance(value, float) else value

@@ -126,7 +126,7 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
     arguments = ("sweep", "edges.tsv", *BRIEF, "--seeds", 2, "--json", "--out")
     expected = json.loads(run(*arguments, tmp_path / "whole").out)
     with monkeypatch.context() as patch:
-        patch.setattr(sweeps, "note_signals", lambda: nullcontext(["SIGINT"]))
+        patch.setattr(sweeps, "note_signals", lambda *_: nullcontext(["SIGINT"]))
         code, _, err = run(*arguments, tmp_path / "model")
         assert code == 130
         assert "run it again to resume (with --resume)" in err

@@ -1,6 +1,7 @@
 """Malformed requests get a prompt answer, and the server bounds how much it reads."""
 
 import asyncio
+import contextlib
 import dataclasses
 import random
 import socket
@@ -11,6 +12,7 @@ import pytest
 from browser import serving
 from small_models import make
 
+from timelike.explore import guard
 from timelike.explore.guard import MOST_HEAD
 from timelike.explore.server import application
 
@@ -136,3 +138,28 @@ def test_a_question_without_an_end_is_cut_off(shown, start):
         connection.sendall(start)
         with pytest.raises(ConnectionError):
             connection.sendall(b"x" * 2**10 * MOST_HEAD)
+
+
+def test_two_hosts_are_refused(shown):
+    with serving(shown[:1]) as server, socket.create_connection(server.socket.getsockname()) as asking:
+        asking.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n")
+        assert asking.recv(15).startswith(b"HTTP/1.1 400")
+
+
+def test_connections_without_a_question_are_dropped(shown, monkeypatch):
+    monkeypatch.setattr(guard, "PATIENCE", 0.5)
+    with serving(shown[:1]) as server, contextlib.ExitStack() as stack:
+        place = server.socket.getsockname()
+        idle = [stack.enter_context(socket.create_connection(place)) for _ in range(40)]
+        for connection in idle[::2]:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost:")
+        for connection in idle:
+            connection.settimeout(30)
+            assert connection.recv(1) == b""
+        with socket.create_connection(place) as asking:  # two questions on one connection, the second is late
+            asking.sendall(b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert asking.recv(15).startswith(b"HTTP/1.1 200")
+            asking.settimeout(30)
+            asking.sendall(b"GET / HTTP/1.1\r\n")
+            while asking.recv(2**16):
+                pass

@@ -72,7 +72,7 @@ def test_input_that_cannot_be_streamed(tmp_path):
         EdgeShards.write(tmp_path / "loops.tsv", tmp_path / "parts")
     assert not (tmp_path / "parts").exists()
     (tmp_path / "g.graphml").write_text("<graphml/>")
-    with pytest.raises(ValueError, match=r"g.graphml: .*graphml.*edge-list, parquet, sif"):
+    with pytest.raises(ValueError, match=r"g.graphml: .*graphml.*edge-list, excel, parquet, sif"):
         EdgeShards.write(tmp_path / "g.graphml", tmp_path / "parts")
     with pytest.raises(ValueError, match="hold_out is 1"):
         EdgeShards.write(tl.datasets.cycle(9), tmp_path / "parts", hold_out=1)

@@ -109,9 +109,13 @@ def test_results_become_a_page(tmp_path):
     fake = {**stored, "arm": "default", "answers": stored["methods"]["L3"]["answers"], "seconds": 1.0}
     (tmp_path / "default").mkdir()
     (tmp_path / "default" / task.file.name).write_text(results.json.dumps(fake))
-    text = page(tmp_path, ["tree-closure", "ring-lattice"], "command")
+    text = page(results.read_all(tmp_path), ["tree-closure", "ring-lattice"], "command")
     assert "| best simple method | " in text
     assert "- ring-lattice: no result" in text
+    packed = tmp_path / "zoo.json"
+    results.pack(tmp_path, packed)
+    results.pack(tmp_path, packed)  # the same results replace themselves
+    assert page(results.unpack(packed), ["tree-closure", "ring-lattice"], "command") == text
 
 
 def test_placeholders_satisfy_hints_and_loops():

@@ -39,6 +39,7 @@ NegativeKind = Literal[
 ]
 EdgeFormat = Literal[
     "parquet",
+    "excel",
     "matrix-market",
     "graphml",
     "obo",

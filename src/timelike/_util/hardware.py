@@ -6,6 +6,11 @@ import contextlib
 import os
 from pathlib import Path
 
+try:
+    import resource
+except ImportError:  # Windows lacks it
+    resource = None  # type: ignore[assignment]
+
 #: Files in which Linux states the memory limit of a container.
 CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
@@ -16,10 +21,12 @@ def cores() -> int:
 
 
 def memory() -> int | None:
-    """Memory in bytes that the machine or its container grants this process; None if unknown."""
-    if not hasattr(os, "sysconf"):
+    """Memory in bytes that the machine, its container or a limit grants this process; None if unknown."""
+    if resource is None:
         return None
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limits += [] if soft == resource.RLIM_INFINITY else [soft]
     for file in CONTAINER:
         with contextlib.suppress(OSError, ValueError):
             limits.append(int(Path(file).read_text()))

@@ -6,23 +6,31 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 from typing import Any
 
 #: Seconds to wait before an interrupt that came at a bad moment is sent again.
 MOMENT = 0.02
-#: The exit code of a program that an interrupt has stopped.
+#: The exit codes of a program that an interrupt or a request to end has stopped.
 INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+#: Seconds that a request to end waits for the end of an epoch.
+PATIENCE = 3.0
+
+#: What to say when an epoch does not end in time; "" while the run is being saved, which must not be cut off.
+LastWords = Callable[[], str]
 
 
 @contextmanager
-def note_signals() -> Iterator[list[str]]:
+def note_signals(last_words: LastWords | None = None) -> Iterator[list[str]]:
     """Collect SIGINT and SIGTERM instead of stopping in the middle of an epoch; a second signal interrupts.
 
-    A signal that arrives after the last epoch is passed on to the previous handler.
+    A signal that arrives after the last epoch is passed on to the previous handler. If an epoch does not end
+    within `PATIENCE` of a SIGTERM, which Python alone would not notice before its end, the program prints
+    its `last_words` and ends with exit code 143.
     """
     caught: list[str] = []
     if threading.current_thread() is not threading.main_thread():
@@ -35,13 +43,48 @@ def note_signals() -> Iterator[list[str]]:
         caught.append(signal.Signals(number).name)
 
     old = {s: signal.signal(s, note) for s in (signal.SIGINT, signal.SIGTERM)}
+    deadly = last_words is not None and old[signal.SIGTERM] == signal.SIG_DFL
     try:
-        yield caught
+        with _bounded_wait(last_words) if deadly and last_words is not None else nullcontext():
+            yield caught
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
     if caught:
         signal.raise_signal(signal.Signals[caught[0]])
+
+
+@contextmanager
+def _bounded_wait(last_words: LastWords) -> Iterator[None]:
+    """End the program if the block lasts longer than `PATIENCE` after a SIGTERM.
+
+    A thread hears of the signal even while the main thread runs compiled code.
+    """
+    hear, tell = os.pipe()
+    os.set_blocking(tell, False)
+    ended = threading.Event()
+
+    def wait() -> None:
+        while byte := os.read(hear, 1):
+            if byte[0] == signal.SIGTERM and not ended.wait(PATIENCE):
+                break
+        os.close(hear)
+        while not ended.is_set():
+            if text := last_words():
+                print(f"\ntimelike: {signal.SIGTERM.name}: {text}", file=sys.stderr, flush=True)
+                os._exit(TERMINATED)
+            ended.wait(MOMENT)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        signal.set_wakeup_fd(before)
+        os.close(tell)
+        thread.join(PATIENCE)
 
 
 @contextmanager

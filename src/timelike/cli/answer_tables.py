@@ -6,8 +6,9 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from timelike.cli.printing import Take
+from timelike.cli.printing import Take, note
 from timelike.cli.saved_models import Fitted
+from timelike.graphs.node_names import find_nodes, unknown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,11 +56,28 @@ def labelling(fitted: Fitted, take: Take) -> Take:
     return take_labelled
 
 
-def nodes_in(fitted: Fitted, file: Path | None) -> list[Hashable] | None:
-    """The nodes that a file names, one per line; None without a file."""
+def nodes_in(fitted: Fitted, file: Path | None, skip_missing: bool = False) -> list[Hashable] | None:
+    """The nodes that a file names, one per line; None without a file.
+
+    `skip_missing` leaves out names that the model does not know; a note counts them.
+    """
+    import polars as pl
+
     from timelike.io import names_in
 
-    return None if file is None else fitted.nodes(names_in(file), str(file))
+    if file is None:
+        return None
+    texts, embedding = names_in(file), fitted.embedding
+    numbers = find_nodes(pl.Series(texts, dtype=pl.String), len(embedding.points), embedding.names)
+    missing = [text for text, number in zip(texts, numbers, strict=True) if number < 0]
+    if missing and not skip_missing:
+        wrong = unknown(missing[0], len(embedding.points), embedding.names)
+        raise ValueError(f"{file}: {wrong}; --missing skip leaves such names out")
+    if len(missing) == len(texts):
+        raise ValueError(f"{file}: no name in it is a node of the model")
+    if missing:
+        note(f"{file}: {len(missing):,} unknown names skipped, the first {missing[0]!r}")
+    return [embedding.name(number) for number in numbers if number >= 0]
 
 
 def name_column(fitted: Fitted) -> pl.Series:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 import timelike as tl
+from timelike._util.checks import positive_number
 from timelike._util.choices import Evidence, Geometry, Preset
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.options import (
@@ -161,6 +162,7 @@ class Fit:
                 raise ValueError(f"{first} cannot be combined with {second}")
         if self.budget is not None and not self.tune:
             raise ValueError("--budget needs --tune; add --tune or remove --budget")
+        positive_number("checkpoint_seconds", self.many.checkpoint_seconds, finite=False)
         if self.snapshots is not None and self.snapshots < 2:
             raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
         if self.stream and not Path(self.edges).is_file():

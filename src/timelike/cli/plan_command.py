@@ -10,22 +10,27 @@ import tyro
 from timelike._util.choices import Spacetime, Storage
 from timelike.cli.options import Count, Flag, Json, optional
 from timelike.cli.printing import print_json
+from timelike.cli.reading_options import LayoutOptions
 
-Size = Annotated[float, tyro.conf.arg(metavar="N")]
+Size = Annotated[float | None, optional("N")]
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """Estimate memory, time and network traffic of a run, and the number of processes it needs.
 
+    Example: timelike plan edges.tsv
     Example: timelike plan --nodes 1e9 --edges 1e11 --dim 32 --device h200 --network 400
     """
 
-    nodes: Size
-    """Number of nodes."""
+    file: Annotated[str | None, tyro.conf.Positional, optional("[EDGES]")] = None
+    """Edge file or data set, to count the nodes and edges in."""
 
-    edges: Size
-    """Number of edges."""
+    nodes: Size = None
+    """Number of nodes; default: counted in EDGES."""
+
+    edges: Size = None
+    """Number of edges; default: counted in EDGES."""
 
     dim: int = 10
     """Dimensions, time included."""
@@ -65,21 +70,24 @@ class Plan:
 
     json: Json = False
 
+    reading: tyro.conf.OmitArgPrefixes[LayoutOptions] = dataclasses.field(default_factory=LayoutOptions)
+
     def run(self) -> None:
         """Print the plan."""
         from timelike.engine.table_storage import check_storage, is_flat
         from timelike.manifolds import MANIFOLDS
         from timelike.training.cost_model import LARGEST, Workload, estimate_cost
 
-        for name, value in (("nodes", self.nodes), ("edges", self.edges)):
+        nodes, edges = self._size()
+        for name, value in (("nodes", nodes), ("edges", edges)):
             if value % 1 or not 1 <= value <= LARGEST:
                 raise ValueError(f"{name} is {value:g}; it must be a whole number between 1 and {LARGEST:g}")
         manifold = MANIFOLDS[self.geometry](self.dim)
         check_storage(self.tables, manifold)
         own = ("optimizer", "negatives", "batch_size", "epochs", "validated", "tables")
         work = Workload(
-            int(self.nodes),
-            int(self.edges),
+            int(nodes),
+            int(edges),
             manifold.ambient_dim,
             flat=is_flat(manifold),
             **{name: getattr(self, name) for name in own},
@@ -92,12 +100,23 @@ class Plan:
         else:
             _print(estimate)
 
+    def _size(self) -> tuple[float, float]:
+        """The numbers of nodes and edges: given, else counted in the file."""
+        if self.file is None:
+            for name, value in (("nodes", self.nodes), ("edges", self.edges)):
+                if value is None:
+                    raise ValueError(f"plan needs an edge file, or --nodes and --edges; --{name} is missing")
+            return self.nodes, self.edges  # type: ignore[return-value]
+        graph = self.reading.graph(self.file)
+        return self.nodes or graph.num_nodes, self.edges or graph.num_edges
+
 
 def _print(estimate: dict[str, Any]) -> None:
     from timelike.training.cost_model import DENSE
 
     at_least = "at least " if estimate["optimizer"] in DENSE else ""  # moving every node was not measured
     rows = {
+        "graph": "{nodes:,} nodes, {edges:,} edges",
         "processes": "{processes:,}, each with {gib_per_process:.3g} GiB in addition to the runtime",
         "memory": "{bytes_per_node} bytes per node, {bytes_per_edge} per edge",
         "speed": "{examples_per_second:.3g} examples/s, measured on {device}",

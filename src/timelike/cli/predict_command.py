@@ -228,7 +228,8 @@ class Predict:
         elif self.each is not None:
             self._predict_each(self.each, fitted, lambda rows: take(table_of(rows, columns, names.dtype)))
         elif self.all:
-            ends = [nodes_in(fitted, file) for file in (self.sources, self.targets)]
+            skip = self.reading.missing == "skip"
+            ends = [nodes_in(fitted, file, skip) for file in (self.sources, self.targets)]
             pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
             if pairs > MANY:
                 note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
@@ -270,7 +271,7 @@ class Predict:
         from timelike._util.progress import SHOWN
 
         embedding, known = fitted.embedding, fitted.known
-        sources = nodes_in(fitted, self.sources)
+        sources = nodes_in(fitted, self.sources, self.reading.missing == "skip")
         if sources is None:
             strangers = embedding.strangers(known) if fitted.joint is None else np.zeros(0, int)
             numbers = np.delete(np.arange(len(embedding.points)), strangers)

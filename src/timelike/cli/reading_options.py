@@ -36,8 +36,8 @@ DataDir = Annotated[
 
 
 @dataclasses.dataclass(frozen=True)
-class PairOptions:
-    """How to read files of pairs. Without these options, the first lines decide."""
+class LayoutOptions:
+    """How to read edge files. Without these options, the first lines decide."""
 
     columns: Annotated[str | None, optional("SOURCE,TARGET[,WEIGHT]")] = None
     """Columns to read, by their names in the header or by number, counted from 0."""
@@ -47,6 +47,12 @@ class PairOptions:
 
     header: Annotated[Literal["yes", "no"] | None, optional("{yes,no}")] = None
     """Whether the first line names the columns."""
+
+    comment: Annotated[str | None, optional("TEXT")] = None
+    """Beginning of lines to skip; default: # and %. '' reads every line."""
+
+    sheet: Annotated[str | None, optional("SHEET")] = None
+    """Sheet of an Excel file, by name or by number, counted from 0; default: the first."""
 
     skip_bad_rows: Flag = False
     """Skip and count rows that cannot be read, instead of stopping at the first one."""
@@ -59,8 +65,32 @@ class PairOptions:
         columns = None if self.columns is None else [_column(word) for word in _words(self.columns)]
         delimiter = None if self.delimiter is None else self.delimiter.replace("\\t", "\t")
         header = None if self.header is None else self.header == "yes"
-        options = {"columns": columns, "delimiter": delimiter, "header": header}
+        sheet = None if self.sheet is None else _column(self.sheet)
+        options = {"columns": columns, "delimiter": delimiter, "header": header, "sheet": sheet}
+        options["comment"] = self.comment
         return {name: value for name, value in options.items() if value is not None}
+
+    @property
+    def read_options(self) -> dict[str, Any]:
+        """The options of `timelike.read` that were given."""
+        return self.layout
+
+    def graph(self, source: str) -> DiGraph:
+        """Read a file, standard input or a data set; notes on stderr count what was left out."""
+        from timelike.io import read
+
+        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.read_options)
+        if graph.notes is not None:
+            note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
+        return graph
+
+
+@dataclasses.dataclass(frozen=True)
+class PairOptions(LayoutOptions):
+    """How to read files of pairs. Without these options, the first lines decide."""
+
+    missing: Literal["error", "skip"] = "error"
+    """What to do with names in lists and pairs that the model does not know: stop, or skip and count them."""
 
     def pairs(self, source: str, nodes: int, names: Sequence[Hashable] | None) -> np.ndarray:
         """The node numbers of the pairs in a file or a data set, in its order, as an (n, 2) array."""
@@ -76,8 +106,8 @@ class PairOptions:
         nodes: int,
         names: Sequence[Hashable] | None,
         take: Callable[[np.ndarray], None],
-    ) -> None:
-        """Read pairs in pieces and hand each piece to `take`."""
+    ) -> int:
+        """Read pairs in pieces, hand each piece to `take`, and return the number of pairs left out."""
         import numpy as np
         from tqdm import tqdm
 
@@ -93,10 +123,11 @@ class PairOptions:
             nonlocal rows, unknown_rows
             ends = [find_nodes(table[end], nodes, known_names) for end in ("source", "target")]
             known = (ends[0] >= 0) & (ends[1] >= 0)
-            if not known.all() and not self.skip_bad_rows:
+            if not known.all() and not (self.skip_bad_rows or self.missing == "skip"):
                 row = int((~known).argmax())
                 wrong = table["source" if ends[0][row] < 0 else "target"][row]
-                raise ValueError(f"{called}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}")
+                what = f"{called}, pair {rows + row + 1}: {unknown(wrong, nodes, names)}"
+                raise ValueError(f"{what}; --missing skip leaves such pairs out")
             rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
             if known.any():
                 take(np.stack(ends, axis=1)[known])
@@ -109,6 +140,7 @@ class PairOptions:
         note(*(f"{called}: {remark}" for remark in remarks))
         if unknown_rows == rows:
             raise ValueError(f"{called}: no pair has two known nodes")
+        return unknown_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,15 +166,6 @@ class GraphOptions(PairOptions):
         options: dict[str, Any] = {"nodes": self.nodes, "format": self.format, "relations": relations}
         options["labels"] = self.labels or None
         return {**self.layout, **{name: value for name, value in options.items() if value is not None}}
-
-    def graph(self, source: str) -> DiGraph:
-        """Read a file, standard input or a data set; notes on stderr count what was left out."""
-        from timelike.io import read
-
-        graph = read(source, skip_bad_rows=self.skip_bad_rows, data_dir=self.data_dir, **self.read_options)
-        if graph.notes is not None:
-            note(*(f"{graph.notes.source}: {line}" for line in graph.notes.lines()))
-        return graph
 
 
 @dataclasses.dataclass(frozen=True)

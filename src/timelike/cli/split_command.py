@@ -26,7 +26,8 @@ class Split:
     """Hold out edges for validation and test, draw negatives for them, and write the files.
 
     FOLDER gets train.tsv, valid.tsv, test.tsv, valid-non-edges.tsv, test-non-edges.tsv, nodes.txt, and
-    split.safetensors for Python. With --folds, each fold has a folder with these files.
+    split.safetensors for Python. From a CSV or Parquet file, they are .csv or .parquet. With --folds, each
+    fold has a folder with these files.
 
     Example: timelike split edges.tsv --out parts --test 0.2
     """
@@ -81,14 +82,22 @@ class Split:
         for summary in summaries:
             counts = ", ".join(f"{summary[f'{part}_edges']:,} {part}" for part in ("train", "valid", "test"))
             print(f"{summary['folder']}: {counts} ({summary['how']}), {summary['negatives']} negatives")
-        first, names = summaries[0], ("train.tsv", "nodes.txt", "valid.tsv", "test.tsv", "test-non-edges.tsv")
-        train, nodes, valid, test, non_edges = (typed(f"{first['folder']}/{name}") for name in names)
+        first, names = summaries[0], ("train", "valid", "test", "test-non-edges")
+        files = (typed(f"{first['folder']}/{name}{self._ending}") for name in names)
+        train, valid, test, non_edges = files
+        nodes = typed(f"{first['folder']}/nodes.txt")
         valid = f" --valid {valid}" if first["valid_edges"] else ""
         model = typed(f"{first['folder']}/model")  # a model of all edges, in another folder, stays
         print(f"next  timelike fit {train} --nodes {nodes}{valid} --out {model}")
         if first["test_edges"]:
             test = f"--edges {test} --negatives {non_edges}"
             print(f"      timelike evaluate {model} {test}")
+
+    @property
+    def _ending(self) -> str:
+        """The ending of the edge files: that of EDGES if it is a table that can be written, else .tsv."""
+        ending = Path(self.edges.lower().removesuffix(".gz")).suffix
+        return ending if ending in (".csv", ".parquet") else ".tsv"
 
     def _parts(self, graph: DiGraph) -> Iterable[tuple[Parts, str]]:
         """The splits with the names of their folders in --out."""
@@ -137,7 +146,7 @@ class Split:
                 file = part.removesuffix("_edges").replace("_negatives", "-non-edges")
                 tables[file] = pair_table(parts.train, pairs)
         for file, table in tables.items():
-            write_edges(table, folder / f"{file}.tsv")
+            write_edges(table, folder / f"{file}{self._ending}")
         write_nodes(parts.train, folder / "nodes.txt")
         parts.save(folder / "split.safetensors")
         return {"folder": str(self.out / name), **parts.summary}

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: The file of a split for Python, beside its edge files.
 SPLIT = "split.safetensors"
-#: Edge file → the file of its negatives.
-NEGATIVES = {"valid.tsv": "valid-non-edges.tsv", "test.tsv": "test-non-edges.tsv"}
+#: Edge file → the file of its negatives, without the endings.
+NEGATIVES = {"valid": "valid-non-edges", "test": "test-non-edges"}
 
 
 class Part(NamedTuple):
@@ -31,8 +31,8 @@ def part_of_split(file: str) -> Part | None:
     A note says if the file of negatives is missing.
     """
     path = Path(file)
-    name = NEGATIVES.get(path.name, path.name)
-    beside, negatives = path.with_name(SPLIT), path.with_name(name)
+    name = NEGATIVES.get(path.stem, path.stem)
+    beside, negatives = path.with_name(SPLIT), path.with_name(name + path.suffix)
     if name not in NEGATIVES.values() or not beside.is_file():
         return None
     if not negatives.is_file():

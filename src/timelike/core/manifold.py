@@ -20,6 +20,8 @@ Scalar = Float[Array, ""]
 
 #: Largest allowed distance of a float32 point from its surface, relative to its squared size.
 ON_SURFACE = 1e-4
+#: Largest allowed coordinate: sums of its squares, divided by any usual temperature, stay finite in float32.
+LARGEST_COORDINATE = 1e15
 
 
 class Separation(NamedTuple):
@@ -149,6 +151,13 @@ class Manifold(abc.ABC):
         if bad.size:
             raise ValueError(
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
+                f"(bad rows: {bad.size})"
+            )
+        bad = np.flatnonzero((np.abs(table) > LARGEST_COORDINATE).any(axis=1))
+        if bad.size:
+            raise ValueError(
+                f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; coordinates above "
+                f"{LARGEST_COORDINATE:g} have squares that single precision cannot hold "
                 f"(bad rows: {bad.size})"
             )
         off = np.asarray(_residuals(self, table))

@@ -11,6 +11,7 @@ edge_factor · 2^scale. A file keeps repeated edges; a `DiGraph` keeps one of ea
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -24,10 +25,8 @@ from timelike.graphs.digraph import DiGraph
 
 #: Edges drawn at a time, few enough for the processor's cache.
 DRAW = 2**16
-#: Draws per chunk: a million edges, which a stream holds in memory and writes as one row group.
+#: Draws per chunk: a million edges, of which a stream holds a few in memory and writes each as a row group.
 DRAWS = 16
-#: Random node numbers do not compress, but need only `scale` bits; this takes a quarter of zstd's time.
-PACKED: Any = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "compression": "none"}
 
 
 def rmat(
@@ -56,19 +55,23 @@ def rmat_to_parquet(
     The columns are `source` and `target`. Memory does not grow with the graph. The file appears once it is
     complete.
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise ImportError(
-            "a stream to Parquet needs pyarrow: pip install pyarrow (in timelike[io])"
-        ) from None
-    schema = pa.schema([("source", pa.int32()), ("target", pa.int32())])
-    count = 0
-    with replacing(path) as part, parquet.ParquetWriter(part, schema, **PACKED) as writer:
-        for sources, targets in _chunks(scale, edge_factor, (a, b, c), seed):
-            writer.write_table(pa.table([sources, targets], schema=schema))
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    count, schema = 0, {"source": pl.Int32(), "target": pl.Int32()}
+
+    chunks = _chunks(scale, edge_factor, (a, b, c), seed)
+    first = next(chunks)  # which checks the arguments
+
+    def tables(*_: Any) -> Iterator[pl.DataFrame]:
+        nonlocal count
+        for sources, targets in itertools.chain([first], chunks):
             count += sources.size
+            yield pl.DataFrame({"source": sources, "target": targets}, schema)
+
+    with replacing(path) as part:
+        table = register_io_source(tables, schema=schema, validate_schema=False)
+        table.sink_parquet(part, row_group_size=DRAW * DRAWS, compression="lz4")
     return count
 
 

@@ -116,6 +116,8 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
             parts = (struct_from_json(head[part], part, part) for part in ("manifold", "likelihood"))
             fields = {"model": Model(*parts), "score": head.get("score", LIKELIHOOD)}
             fields["calibration"] = None if head["calibration"] is None else _calibration(head["calibration"])
+            if not isinstance(fields["score"], str):
+                raise ValueError(f'"score" is {show(fields["score"])}; it must be the name of a score')
             ranker(fields["model"], fields["score"])
             fields["info"] = _info(renamed(from_plain(head["info"])))
         fields |= _read_points(folder / POINTS, fields["model"])

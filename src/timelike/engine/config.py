@@ -18,6 +18,9 @@ from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE, OPTIMIZERS, Step, heating, schedule
 from timelike.engine.table_storage import STORAGES
 
+#: The smallest learning rate with which points may move.
+SLOWEST = 1e-12
+
 
 @dataclasses.dataclass(frozen=True)
 class Config:
@@ -70,6 +73,11 @@ class Config:
         for name in ("learning_rate", "final_rate", "anneal", "init_scale", "clip"):
             number = positive_number(f"Config: {name}", getattr(self, name), finite=name != "clip")
             object.__setattr__(self, name, number)
+        if self.learning_rate < SLOWEST:
+            raise ValueError(
+                f"Config: learning_rate is {self.learning_rate:g}; it must be ≥ {SLOWEST:g}: no point would "
+                "move in single precision"
+            )
         allowed = {"optimizer": OPTIMIZERS, "select": ("valid", "test", "last"), "tables": STORAGES}
         for name, known in allowed.items():
             one_of(f"Config: {name}", getattr(self, name), known)

@@ -28,6 +28,13 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 #: 16-bit points are drawn in batches of this size: drawn at once in 32 bits, they would set the peak memory.
 DRAWN = 1 << 14
 
+#: Compiler options on a CPU. By default, XLA turns every sum over coordinates into a library call, but short
+#: sums are faster inline; and its newer way to emit fused loops takes a third longer to compile, to the same
+#: numbers at the same speed.
+PLAIN_LOOPS = ("xla_cpu_use_fusion_emitters", "False")
+FOR_EPOCHS = (("xla_cpu_experimental_ynn_fusion_type", ""), PLAIN_LOOPS)
+FOR_STARTS = (("xla_backend_optimization_level", "1"), PLAIN_LOOPS)
+
 #: Number of nodes with non-finite points to name when a run diverges.
 NAMED_CULPRITS = 3
 
@@ -109,20 +116,29 @@ def init_moments(plan: EpochPlan, points: Float[Array, "nodes ambient"]) -> Any:
 
 def compiled(epoch: Callable, donated: int = 2) -> Any:
     """Compile an epoch (numbers, data, state) → (state, report) that reuses the memory of the state."""
-    return jax.jit(epoch, donate_argnums=donated, compiler_options=_options())
+    return jax.jit(epoch, donate_argnums=donated, compiler_options=_options(FOR_EPOCHS))
+
+
+def compiled_once(start: Callable) -> Any:
+    """Compile what runs only once: compiling takes longer than running, so XLA optimises little."""
+    return jax.jit(start, compiler_options=_options(FOR_STARTS))
 
 
 @functools.cache
-def _options() -> dict[str, str] | None:
-    """On a CPU, XLA turns every sum over coordinates into a library call; short sums are faster inline."""
-    inline = {"xla_cpu_experimental_ynn_fusion_type": ""}
+def _options(wanted: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
+    """Those of the compiler options that this version of XLA knows, on a CPU."""
     if jax.default_backend() != "cpu":
         return None
+    return {name: value for name, value in wanted if _is_known(name, value)} or None
+
+
+@functools.cache
+def _is_known(name: str, value: str) -> bool:
     try:
-        jax.jit(lambda: 0, compiler_options=inline)()
-    except RuntimeError:  # this version of XLA does not know the option
-        return None
-    return inline
+        jax.jit(lambda: 0, compiler_options={name: value})()
+    except RuntimeError:
+        return False
+    return True
 
 
 def run_epoch(

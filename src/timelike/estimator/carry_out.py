@@ -18,12 +18,16 @@ from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph
 from timelike.training.checkpoint import beside
+from timelike.training.cost_model import WORD, check_memory, check_room
 from timelike.training.ensembles import ensemble
 from timelike.training.training_loop import DivergedError
 
 #: Once a candidate has this validation AP, the others are not tried: there is next to nothing to gain.
 ENOUGH = 0.99
 
+
+#: Bytes of the record of a run: its settings, and its history.
+RECORD = 1 << 12
 
 #: Trains one candidate of a plan: (plan, candidate, checkpoint, progress) → its embedding.
 Train = Callable[[FitPlan, Candidate, Checkpoint, bool | None], Embedding]
@@ -45,6 +49,7 @@ def carry_out(
     `train` replaces `embed_candidate`, for example to train on many processes. `info` records the geometry,
     the reason for it, and a row per candidate.
     """
+    check_runs(plan)
     candidate, embedding, tried = choose(plan, checkpoint, progress, train or embed_candidate)
     reason = explain(candidate.geometry, plan.reasons["geometry"], tried)
     if plan.members > 1:
@@ -70,6 +75,16 @@ def carry_out(
         known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         joint = joined(plan, validated, embedding, known, progress)
     return Outcome(embedding, graph, joint)
+
+
+def check_runs(plan: FitPlan) -> None:
+    """Raise a `ValueError` if the memory of this machine cannot hold the runs that are kept at once."""
+    for one in plan.trained:
+        check_memory(plan.graph, one.model, one.config)
+    ambient = max((one.model.manifold.ambient_dim for one in plan.candidates), default=1)
+    table = WORD * plan.graph.num_nodes * ambient
+    check_room(f"members is {plan.members:,}", f"{plan.members:,} tables", plan.members * (table + RECORD))
+    check_room(f"seeds is {plan.seeds:,}", f"{plan.seeds:,} runs", plan.seeds * RECORD)
 
 
 def choose(

@@ -19,7 +19,7 @@ from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.embedding.exact_ranking import LIKELIHOOD
 from timelike.embedding.plain_json import struct_from_json, struct_to_json
-from timelike.engine.config import Config
+from timelike.engine.config import SLOWEST, Config
 from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.recipes import check_geometry
@@ -40,6 +40,12 @@ PRESETS: dict[str, Path] = {
 
 #: Kinds of evidence beside the geometry.
 EVIDENCE = ("structure", "none")
+
+#: Largest whole number that an option may have.
+LARGEST = 2**31 - 1
+
+#: The largest learning rate; with any above, points fly off at once.
+FASTEST = 1e6
 
 #: Parameters of an estimator that name files of this machine.
 LOCAL = ("checkpoint",)
@@ -178,12 +184,12 @@ class FitOptions:
                 )
         else:
             check_geometry(self.geometry, ("auto",))
-        whole_number("seed", self.seed)
+        whole_number("seed", self.seed, 0, LARGEST)
         for name in ("seeds", "members", "dim", "epochs", "batch_size"):
             if getattr(self, name) is not None:
-                whole_number(name, getattr(self, name), 1)
+                whole_number(name, getattr(self, name), 1, LARGEST)
         if self.learning_rate is not None:
-            positive_number("learning_rate", self.learning_rate)
+            check_rate("learning_rate", self.learning_rate)
         share("valid_fraction", self.valid_fraction)
         baseline_names(self.baselines)
         one_of("evidence", self.evidence, EVIDENCE)
@@ -203,6 +209,16 @@ class FitOptions:
         names = ("batch_size", "learning_rate", "tables", "seed")
         fields = {name: getattr(self, name) for name in names} | {"negatives": self.drawn}
         return {name: value for name, value in fields.items() if value is not None}
+
+
+def check_rate(where: str, rate: float) -> None:
+    """Reject learning rates with which no training can work."""
+    positive_number(where, rate)
+    if not SLOWEST <= rate <= FASTEST:
+        raise ValueError(
+            f"{where} is {show(rate)}; it must be between {SLOWEST:g}, below which no point moves in single "
+            f"precision, and {FASTEST:g}"
+        )
 
 
 def dim_of(options: FitOptions, settings: Settings) -> int:

@@ -18,6 +18,8 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 #: Longest path or query, and most bytes read before the headers of a request are complete.
 MOST_QUERY, MOST_HEAD = 4096, 2**16
 COOKIE = "timelike-token"
+#: Seconds until the headers of a request must be complete.
+PATIENCE = 5.0
 
 
 def is_loopback(host: str) -> bool:
@@ -40,9 +42,31 @@ def host_names(host: str) -> frozenset[str]:
 
 
 class ShortHeads(HttpToolsProtocol):
-    """A connection that is closed if the headers of a request exceed `MOST_HEAD` bytes."""
+    """A connection that is closed if the headers of a request exceed `MOST_HEAD` bytes or are late."""
 
     received = 0
+    late: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._wait(False)
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        """Wait for the headers of the next request; the first is waited for already."""
+        if self.late is None:
+            self._wait()
+        super().on_message_begin()
+
+    def _wait(self, more: bool = True) -> None:
+        if self.late is not None:
+            self.late.cancel()
+        self.late = self.loop.call_later(PATIENCE, self.transport.close) if more else None
 
     def data_received(self, data: bytes) -> None:
         """Pass data on, up to the limit."""
@@ -55,6 +79,7 @@ class ShortHeads(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start counting again."""
         self.received = 0
+        self._wait(False)
         super().on_headers_complete()
 
 
@@ -74,6 +99,8 @@ class Guard:
 
     def _refusal(self, request: Request) -> Response | None:
         headers, path = request.headers, request.scope["path"]
+        if len(headers.getlist("host")) > 1:
+            return PlainTextResponse("a request must have one Host header", 400)
         if not self._is_host(headers.get("host", "")):
             return PlainTextResponse("this server does not serve this host", 421)
         same_origin = headers.get("origin") in (None, f"http://{headers['host']}")

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from timelike.io.text_encodings import CP1252, SEEN, FromUtf16, ToUtf8, utf16
+
 PACKINGS = (".gz", ".bz2", ".zst")
 #: Bytes per read. Larger blocks are not faster, and the tables made from a block are several times its size.
 BLOCK = 2**22
 #: No line of an edge list is this long.
-LONGEST_LINE = 2**26
+LONGEST_LINE = 2**23
 #: Refuse compressed files that exceed both this size and this expansion ratio: they are decompression bombs.
 UNPACKED, RATIO = 2**22, 200
 
@@ -31,6 +33,9 @@ class File:
         self._raw: IO[bytes] = open(path, "rb") if path else sys.stdin.buffer  # noqa: SIM115
         self._stream = self._unpacked(io.BufferedReader(self._raw, BLOCK) if path is None else self._raw)
         self._ahead, self._unpacked_bytes = b"", 0
+        self._recode: FromUtf16 | None = None
+        self._begun = False
+        self.remarks: list[str] = []
 
     def __enter__(self) -> File:
         return self
@@ -48,22 +53,47 @@ class File:
         return _zstd(raw, self.name) if start == b"\x28\xb5\x2f\xfd" else raw
 
     def read(self, size: int = -1) -> bytes:
-        """Read the next decompressed bytes; fewer than `size` only at the end."""
+        """Read the next decompressed bytes, of UTF-16 as UTF-8; fewer than `size` only at the end."""
+        if not self._begun:
+            self._begin()
         parts, left = [self._ahead], size - len(self._ahead)
         self._ahead = b""
         try:
             while left > 0 or size < 0:
-                part = self._stream.read(min(left, BLOCK) if size >= 0 else BLOCK)
+                part = self._next(min(left, BLOCK) if size >= 0 else BLOCK)
                 if not part:
                     break
                 parts.append(part)
                 left -= len(part)
-                self._check_unpacked(len(part))
         except (EOFError, OSError, zlib.error) as error:
             if isinstance(error, OSError) and error.errno is not None and self._stream is self._raw:
                 raise
             raise ValueError(f"{self.name}: the compressed file is damaged: {error}") from None
-        return b"".join(parts)
+        found = b"".join(parts)
+        if 0 <= size < len(found):  # UTF-8 may be longer than UTF-16
+            found, self._ahead = found[:size], found[size:]
+        return found
+
+    def _begin(self) -> None:
+        """Look at the first bytes: UTF-16 is recoded from here on."""
+        self._begun = True
+        self._ahead = head = self.read(SEEN)
+        codec = utf16(head)
+        if codec is not None:
+            self._recode = FromUtf16(self.name, codec)
+            self._ahead = self._recode(head, len(head) < SEEN)
+            self.remarks.append(f"the text is {codec.upper()}")
+
+    def _next(self, size: int) -> bytes:
+        """The next bytes of the stream, at most about `size`; none only at the end."""
+        while True:
+            part: bytes = self._stream.read(size)
+            self._check_unpacked(len(part))
+            if self._recode is None:
+                return part
+            text = self._recode(part, not part)
+            if text or not part:
+                return text
 
     def _check_unpacked(self, more: int) -> None:
         self._unpacked_bytes += more
@@ -80,7 +110,17 @@ class File:
         return self._ahead
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """Yield blocks of whole lines, each ending in a line feed, with the number of their first line."""
+        """Yield blocks of whole lines, each ending in a line feed, with the number of their first line.
+
+        Lines are UTF-8, up to malformed bytes; what is not was read as Windows-1252, which `remarks` says.
+        """
+        to_utf8 = ToUtf8(self.name)
+        for line, block in self._raw_blocks():
+            yield line, to_utf8(line, block)
+        if to_utf8.codec == "cp1252":
+            self.remarks.append(CP1252)
+
+    def _raw_blocks(self) -> Iterator[tuple[int, bytes]]:
         line, rest = 1, b""
         while piece := self.read(BLOCK):
             if line == 1 and not rest:
@@ -98,12 +138,8 @@ class File:
             yield line, rest + b"\n"
 
     def _checked_start(self, piece: bytes) -> bytes:
-        if piece.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise ValueError(f"{self.name}: the text is UTF-16; save it as UTF-8")
-        if piece.startswith(b"PK\x03\x04"):
-            raise ValueError(
-                f"{self.name}: this is a zip archive or an Excel file; extract it or save it as CSV"
-            )
+        if piece.startswith(b"\xd0\xcf\x11\xe0"):
+            raise ValueError(f"{self.name}: this is an Excel file of before 2007; save it as .xlsx or CSV")
         if b"\0" in piece[:4096]:
             raise ValueError(f"{self.name}: this is binary data in an unknown format, not text")
         return piece.removeprefix(b"\xef\xbb\xbf")

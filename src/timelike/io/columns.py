@@ -13,6 +13,7 @@ import polars as pl
 from timelike._util.checks import show
 from timelike.graphs.node_names import as_names, nearest
 from timelike.io.graph_builder import Builder
+from timelike.io.sign_columns import is_sign, remark, sign_between
 
 #: Names of the source column, and of the target column.
 SOURCES = re.compile("source|src|from|u|head|node1|regulator|tf|citing|follower|subject")
@@ -114,14 +115,51 @@ def unread(header: Sequence[str] | None, width: int, used: Sequence[int | None])
     return [f"columns not read: {show(', '.join(left))[1:-1]}"] if left else []
 
 
+def without_signs(
+    where: str,
+    used: Places,
+    header: Sequence[str] | None,
+    rows: Sequence[Sequence[object]],
+    width: int,
+) -> tuple[Places, list[int], list[str]]:
+    """Return the columns to read, the columns of signs, and a remark on each.
+
+    `rows` are the first rows. A weight of 1 and −1 only is a sign; signs as nodes are an error.
+    """
+    signs, remarks = [], []
+    for i in range(width):
+        values = [row[i] for row in rows if len(row) > i]
+        if i == used.time or not is_sign(values):
+            continue
+        called = i if header is None else header[i]
+        if i not in used[:2]:
+            signs.append(i)
+            remarks.append(remark(called, values))
+            used = used._replace(weight=None) if i == used.weight else used
+        elif {*map(str, values)} & {"+", "-"}:
+            end = "source" if i == used.source else "target"
+            raise ValueError(f"{where}: the {end} column {show(called)} holds signs; name other columns")
+    return used, signs, remarks
+
+
 def choose(
-    builder: Builder, names: Sequence[str], columns: Columns | None, time: Column | None
+    builder: Builder,
+    names: Sequence[str],
+    columns: Columns | None,
+    time: Column | None,
+    rows: Sequence[Sequence[object]],
 ) -> tuple[list[int], Places]:
-    """Return the columns of a table to read, and which of them are source, target, weight and time."""
+    """Return the columns of a table to read, and which of them are source, target, weight and time.
+
+    `rows` are the first rows of the table.
+    """
     if len(names) < 2:
         raise ValueError(f"{builder.source}: {len(names)} columns; a source and a target column are needed")
+    if columns is None and named_ends(names) is None and sign_between(rows):
+        columns = (0, 2)
     used = pick(builder.source, names, len(names), columns, time)
-    builder.remarks += unread(names, len(names), used)
+    used, signs, remarks = without_signs(builder.source, used, names, rows, len(names))
+    builder.remarks += remarks + unread(names, len(names), (*used, *signs))
     kept = list(dict.fromkeys(i for i in used if i is not None))
     return kept, used.among(kept)
 

@@ -18,9 +18,10 @@ from timelike._util.checks import show
 from timelike.graphs.digraph import MOST_NODES
 from timelike.io.byte_streams import File, numbered_lines
 from timelike.io.columns import Column, Columns
+from timelike.io.doubtful_comments import DoubtfulComments
 from timelike.io.edge_times import NUMBER, Clock, Time
 from timelike.io.graph_builder import Builder
-from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named
+from timelike.io.line_layout import BLANKS, MISSING, RETURN, SAMPLE, Layout, fields, guess, named, too_wide
 
 #: Beginnings of lines to skip; `sep=;` is for Excel.
 COMMENTS = ("#", "%", "sep=", '"sep=')
@@ -41,16 +42,17 @@ def collect(
     """Add the edges of a list to the builder; missing options are guessed from the first lines."""
     comments = tuple(filter(None, (comment,) if isinstance(comment, str) else comment))
     layout: Layout | None = None
-    empty = True
+    empty, doubtful = True, DoubtfulComments()
     for first, block in file.blocks():
         empty = False
         if layout is None:
-            sample = _sample(first, block, comments)
+            sample = _sample(file.name, first, block, comments)
             if not sample:
                 continue
             layout = guess(file.name, sample, columns, delimiter, header, time)
             builder.remarks += layout.remarks
-        add_block(builder, first, block, layout, comments)
+        add_block(builder, first, block, layout, comments, doubtful)
+    builder.remarks += doubtful.remarks()
     if empty:
         raise ValueError(f"{file.name}: the file is empty")
     if layout is None:
@@ -59,26 +61,44 @@ def collect(
         raise ValueError(f"{file.name}: line {layout.header} is a header, and no edges follow it")
 
 
-def _sample(first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Return the first lines that are neither blank nor comments."""
-    lines = ((i, line.decode(errors="replace").rstrip("\r")) for i, line in numbered_lines(first, block))
-    used = ((i, line) for i, line in lines if line.strip(BLANKS) and not line.startswith(comments))
-    return list(itertools.islice(used, SAMPLE))
+def _sample(name: str, first: int, block: bytes, comments: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Return the first lines that are neither blank nor comments; refuse those of a wide table."""
+    skipped, sample = tuple(c.encode() for c in comments), []
+    for number, raw in numbered_lines(first, block):
+        if raw.startswith(skipped):
+            continue
+        if problem := too_wide(raw):
+            raise ValueError(f"{name}, line {number}: {problem}")
+        line = raw.decode(errors="replace").rstrip("\r")
+        if line.strip(BLANKS):
+            sample.append((number, line))
+        if len(sample) == SAMPLE:
+            break
+    return sample
 
 
 def add_block(
-    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...] = COMMENTS
+    builder: Builder,
+    first: int,
+    block: bytes,
+    layout: Layout,
+    comments: tuple[str, ...] = COMMENTS,
+    doubtful: DoubtfulComments | None = None,
 ) -> None:
     """Add the edges of a block of lines, the first of which has the number `first`."""
+    doubtful = DoubtfulComments() if doubtful is None else doubtful
     skipped = tuple(c.encode() for c in comments)  # files often begin with comments
     at = 0
     while layout.header >= first or block.startswith(skipped, at):
-        first, at = first + 1, block.find(b"\n", at) + 1
+        end = block.find(b"\n", at)
+        if layout.header != first:
+            doubtful.see(first, block[at:end].decode(errors="replace"), layout)
+        first, at = first + 1, end + 1
     block = block[at:]
     table = _fast(block, layout, comments) if len(block) > 2**12 else None
     times = None if table is None or layout.places.time is None else builder.clock.of_texts(table["time"])
     if table is None or (layout.places.time is not None and times is None):
-        add_rows(builder, _rows(builder, first, block, layout, comments))
+        add_rows(builder, _rows(builder, first, block, layout, comments, doubtful))
     else:
         weights = None if layout.places.weight is None else table["weight"].to_numpy()
         builder.add(table["source"], table["target"], weights, times)
@@ -92,6 +112,8 @@ def _fast(block: bytes, layout: Layout, comments: tuple[str, ...]) -> pl.DataFra
         block = _single_blanks(block)
     if not layout.delimiter.isascii() or any(x in block for x in (b'"', b"\r", b"\0")):
         return None
+    if block.count(layout.delimiter.encode(), 0, block.index(b"\n")) >= layout.width:
+        return None  # polars would make as many columns as the first line has fields
     try:
         table = pl.read_csv(
             block, separator=layout.delimiter, has_header=False, infer_schema=False, quote_char=None
@@ -129,13 +151,23 @@ def add_rows(builder: Builder, rows: Iterator[tuple]) -> None:
 
 
 def _rows(
-    builder: Builder, first: int, block: bytes, layout: Layout, comments: tuple[str, ...]
+    builder: Builder,
+    first: int,
+    block: bytes,
+    layout: Layout,
+    comments: tuple[str, ...],
+    doubtful: DoubtfulComments,
 ) -> Iterator[tuple[str, str, float | None, Time | None]]:
     """Yield source, target, weight and time of every edge; reject or count malformed rows."""
     for number, raw in numbered_lines(first, block):
+        line = raw[:60].decode(errors="replace")
         try:
+            if problem := too_wide(raw, layout.delimiter):
+                raise ValueError(problem)
             line = raw.decode().rstrip("\r")
-            if line.strip(BLANKS) and not line.startswith(comments):
+            if line.startswith(comments):
+                doubtful.see(number, line, layout)
+            elif line.strip(BLANKS):
                 yield _row(line, layout, builder.clock)
         except UnicodeDecodeError:
             builder.bad(f"line {number}", "this is not UTF-8 text", raw[:60])

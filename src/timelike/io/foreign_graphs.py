@@ -12,6 +12,7 @@ from timelike._util.checks import show
 from timelike.graphs.digraph import DiGraph
 from timelike.io.columns import Column, Columns, Places, add_table, choose, pick
 from timelike.io.graph_builder import Builder
+from timelike.io.line_layout import SAMPLE
 
 
 def read(
@@ -84,7 +85,9 @@ def _frame(source: Any, builder: Builder, columns: Columns | None, time: Column 
     if columns is None and time is None and hasattr(source, "index") and _is_adjacency(source):
         return _adjacency(source, builder)
     names = [str(name) for name in source.columns]
-    kept, places = choose(builder, names, columns, time)
+    head = source.head(SAMPLE)
+    first = head.rows() if isinstance(head, pl.DataFrame) else list(head.itertuples(index=False, name=None))
+    kept, places = choose(builder, names, columns, time, first)
     column = source.to_series if isinstance(source, pl.DataFrame) else lambda i: _series(source.iloc[:, i])
     unique = (names[i] if names.count(names[i]) == 1 else f"{names[i]} ({i})" for i in kept)
     return _columns({name: column(i) for name, i in zip(unique, kept, strict=True)}, builder, places)

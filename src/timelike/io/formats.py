@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from timelike._util.checks import one_of
-from timelike.io import edge_lists, graphml, matrix_market, obo, parquet, rdf, sif, wordnet_database
+from timelike.io import edge_lists, excel, graphml, matrix_market, obo, parquet, rdf, sif, wordnet_database
 from timelike.io.byte_streams import File
 
 
@@ -25,6 +25,7 @@ NEVER = rb"(?!)"
 EDGE_LISTS = (".tsv", ".csv", ".txt", ".edges", ".edgelist", ".tab")
 FORMATS: tuple[Format, ...] = (
     Format("parquet", (".parquet", ".pq"), rb"PAR1", parquet.collect),
+    Format("excel", (".xlsx", ".xlsm"), rb"PK\x03\x04", excel.collect),
     Format("matrix-market", (".mtx", ".mm"), rb"(?i)%%matrixmarket", matrix_market.collect),
     Format("graphml", (".graphml",), rb"(?s).*<graphml", graphml.collect),
     Format("obo", (".obo",), rb"(?s)(\xef\xbb\xbf)?format-version:|.*\n\[Term\]", obo.collect),
@@ -36,7 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Format("edge-list", EDGE_LISTS, NEVER, edge_lists.collect),
 )
 #: Formats that hold rows of edges, which can be passed on as they are read.
-ROW_FORMATS = ("edge-list", "parquet", "sif")
+ROW_FORMATS = ("edge-list", "excel", "parquet", "sif")
 
 #: Text formats that are not edge lists: a pattern for the first bytes → what to do.
 UNSUPPORTED = {

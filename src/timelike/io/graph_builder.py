@@ -23,6 +23,7 @@ from timelike.graphs.reading_notes import ReadSummary
 from timelike.io.edge_buffer import EdgeList
 from timelike.io.edge_times import Clock
 from timelike.io.name_numbering import IdNumbering, Numbering, small, whole_numbers
+from timelike.io.similar_names import said_of_similar
 
 #: A file that announces more nodes than `MANY_NODES` may have at most `NODES_PER_EDGE` per edge.
 MANY_NODES, NODES_PER_EDGE = 2**24, 100
@@ -240,6 +241,7 @@ class Builder:
         s, t, weights, times = ordered(*self._edges.taken())
         self._left_out["self_loops"] -= len(self.lone)
         counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
         notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
         if not len(s):

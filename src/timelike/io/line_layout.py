@@ -6,12 +6,13 @@ import csv
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from timelike._util.checks import show
-from timelike.io.columns import Column, Columns, Places, named_ends, pick, unread
+from timelike.io.columns import Column, Columns, Places, named_ends, pick, unread, without_signs
 from timelike.io.edge_times import NUMBER
+from timelike.io.sign_columns import SIGNS, sign_between
 
 #: In order of preference; " " stands for any run of blanks and tabs.
 DELIMITERS = ("\t", ",", ";", "|", " ")
@@ -22,6 +23,8 @@ WHOLE = re.compile(r"-?\d+", re.ASCII)
 RETURN = "there is a CR within the line; save the file with line ends LF or CR LF"
 #: Number of lines used to guess the delimiter and the header.
 SAMPLE = 100
+#: An edge list has fewer fields per line; a wider table is probably a matrix.
+MOST_FIELDS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +55,13 @@ def fields(line: str, delimiter: str) -> list[str]:
     return [field.strip(BLANKS) for field in line.split(delimiter)]
 
 
+def too_wide(line: bytes, delimiters: Iterable[str] = DELIMITERS) -> str:
+    """What is wrong with a line that has more than `MOST_FIELDS` fields; "" if it has not."""
+    if len(line) <= MOST_FIELDS or all(line.count(x.encode()) < MOST_FIELDS for x in delimiters):
+        return ""
+    return f"over {MOST_FIELDS:,} fields; an edge list has a source and a target per line"
+
+
 def named(delimiter: str) -> str:
     """Name a delimiter in an error message."""
     return f"(delimiter: {NAMES.get(delimiter, repr(delimiter))})"
@@ -78,23 +88,28 @@ def guess(
             )
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise ValueError(f"delimiter is {delimiter!r}; it must be one character, a blank for runs of blanks")
-    rows = [row for _, text in sample if (row := _fields_or_none(text, delimiter))]
-    first = _fields_or_none(line, delimiter) or [""]
+    rows = [row for _, text in sample if (row := fields_or_none(text, delimiter))]
+    first = fields_or_none(line, delimiter) or [""]
     by_name = any(isinstance(column, str) for column in (*(columns or ()), time))
     has_header = (by_name or _is_header(first, rows[1:])) if header is None else header
     words = first if has_header else None
     width = len(first)
+    if columns is None and not (words and named_ends(words)) and sign_between(rows[1:] or rows):
+        has_header |= header is None and first[1].lower() not in SIGNS  # else the first line is an edge too
+        words, columns = first if has_header else None, (0, 2)
     if columns is None and width < 2:
         raise ValueError(
             f"{where}, line {number}: 1 field, but at least 2 are needed {named(delimiter)}; "
             f"the text is {show(line)}"
         )
-    used = pick(where, words, width, columns, time)
+    used, signs, said_of_signs = without_signs(
+        where, pick(where, words, width, columns, time), words, rows[has_header:], width
+    )
     plain = first[:2] == ["source", "target"]  # as our own files begin: nothing to remark
     said = f"line {number} read as a header: {show(', '.join(first))[1:-1]}"
     remarks = [said] if has_header and not plain else []
-    remarks += unread(words, width, used)
-    remarks += _relation_hint(rows[has_header:]) if columns is None else []
+    remarks += said_of_signs + unread(words, width, (*used, *signs))
+    remarks += _relation_hint(rows[has_header:]) if columns is None and used[:2] == (0, 1) else []
     return Layout(delimiter, width, used, number if has_header else 0, tuple(remarks))
 
 
@@ -110,11 +125,12 @@ def _relation_hint(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _agreement(sample: Sequence[tuple[int, str]], delimiter: str) -> int:
     """Return how many lines the delimiter splits into the same number of fields, two or more."""
-    widths = Counter(len(_fields_or_none(line, delimiter) or ()) for _, line in sample)
+    widths = Counter(len(fields_or_none(line, delimiter) or ()) for _, line in sample)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
-def _fields_or_none(line: str, delimiter: str) -> list[str] | None:
+def fields_or_none(line: str, delimiter: str) -> list[str] | None:
+    """Split a line; None if a quote is open."""
     try:
         return fields(line, delimiter)
     except csv.Error:

@@ -12,11 +12,14 @@ from timelike._util.atomic_files import quiet
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.graph_builder import Builder
+from timelike.io.line_layout import SAMPLE
 from timelike.io.untrusted_parquet import UNREADABLE, check_pages
 
 #: Rows per batch: at least `BATCH`, at most `LARGE`. A larger row group is cut into at most `PARTS` batches,
 #: because each batch costs a pass over its whole row group.
 BATCH, LARGE, PARTS = 2**18, 2**20, 8
+#: Columns among which signs are looked for.
+LOOKED_AT = 16
 
 
 def row_count(file: File) -> int:
@@ -32,7 +35,8 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
         groups = check_pages(source)
         table = pl.scan_parquet(source, glob=False)
         count, names = table.select(pl.len()).collect().item(), table.collect_schema().names()
-    kept, places = choose(builder, names, columns, time)
+        first = table.select(names[:LOOKED_AT]).head(SAMPLE).collect().rows()
+    kept, places = choose(builder, names, columns, time, first)
     row = 0
     with closing(_batches(file, table.select([names[i] for i in kept]), groups)) as batches:
         for batch in batches:

@@ -29,6 +29,7 @@ def read(
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | Sequence[str] | None = None,
+    sheet: str | int | None = None,
     nodes: str | os.PathLike | Iterable | None = None,
     skip_bad_rows: bool = False,
     format: str | None = None,
@@ -44,14 +45,15 @@ def read(
     `format` names the format of a file; by default, the first bytes and then the file ending decide.
     Files in .gz, .bz2 and .zst are decompressed.
 
-    `columns` are source, target and optionally weight, by name or number (from 0). `time` is the column
-    (for NetworkX and GraphML, the edge attribute) with the time of each edge, a number or a date, for
+    `columns` are source, target and optionally weight, by name or number (from 0). A column of signs (+ and
+    -, activates and represses, 1 and -1) is never a node or a weight; `graph.notes` names it. `time` is the
+    column (for NetworkX and GraphML, the edge attribute) with the time of each edge, a number or a date, for
     `graph.times`. `delimiter`, `header` (True or False) and `comment` (beginnings of lines to skip,
-    default: # and %) describe edge lists. `nodes` lists nodes to keep even if they have no edge: a
-    sequence, or a file with one name per line. `relations` selects the relations to read from ontologies
-    (default: is_a, part_of, broader; of WordNet is_a) and SIF files (default: all). `labels` names the
-    nodes of ontologies and GraphML by label instead of id. `data_dir` is the folder with the files of a data
-    set.
+    default: # and %) describe edge lists; `sheet` is the sheet of an Excel file, by name or number (from 0).
+    `nodes` lists nodes to keep even if they have no edge: a sequence, or a file with one name per line.
+    `relations` selects the relations to read from ontologies (default: is_a, part_of, broader; of WordNet
+    is_a) and SIF files (default: all). `labels` names the nodes of ontologies and GraphML by label instead
+    of id. `data_dir` is the folder with the files of a data set.
 
     A malformed row raises a `ValueError` that names its line; with `skip_bad_rows` it is counted.
     Self-loops, edges whose weight is missing, NaN, infinite, negative or 0, and repeated edges (all but
@@ -60,7 +62,14 @@ def read(
     if isinstance(source, DiGraph):
         return source
     lists = {"columns": columns, "time": time, "delimiter": delimiter, "header": header, "comment": comment}
-    others = {"relations": relations, "labels": labels, "data_dir": data_dir, "format": format}
+    others = {
+        "relations": relations,
+        "labels": labels,
+        "data_dir": data_dir,
+        "format": format,
+        "sheet": sheet,
+    }
+    others["sheet"] = sheet
     options = {name: value for name, value in {**lists, **others}.items() if value is not None}
     listed = _nodes(nodes)
     if isinstance(source, str | os.PathLike):
@@ -89,6 +98,7 @@ def _read_path(source: str, builder: Builder, options: dict[str, Any]) -> DiGrap
         builder.source = file.name
         form = find(file, options.pop("format", None))
         form.collect(file, builder, **check_options(form.collect, options, f"{file.name} ({form.name})"))
+        builder.remarks += file.remarks
         return builder.finish()
 
 
@@ -106,10 +116,23 @@ def _nodes(nodes: Any) -> pl.Series | None:
 
 
 def names_in(path: str | os.PathLike) -> list[str]:
-    """Return the names in a file, one per line; skip empty lines and lines that begin with #."""
+    """Return the names in a file, one per line; skip empty lines and comments.
+
+    A comment is a line that begins with # and a blank. `#4` may be a name or a comment, so it is an error;
+    in quotes, it is a name.
+    """
+    names = []
     with File(Path(path)) as file:
-        names = (line.strip() for _, line in file.lines() if not line.startswith("#"))
-        return [x[1:-1].replace('""', '"') if re.fullmatch('".*"', x) else x for x in names if x]
+        for number, line in file.lines():
+            name = line.strip()
+            if re.match("#[^#\\s]", name):
+                raise ValueError(
+                    f"{file.name}, line {number}: {show(name)} may be a name or a comment; put a name into "
+                    "double quotes, or a blank behind the # of a comment"
+                )
+            if name and not name.startswith("#"):
+                names.append(name[1:-1].replace('""', '"') if re.fullmatch('".*"', name) else name)
+    return names
 
 
 def _dataset(name: str, options: dict[str, Any]) -> DiGraph:
@@ -148,7 +171,7 @@ def read_pairs(
     data_dir: str | os.PathLike | None = None,
     **options: Any,
 ) -> Sequence[str]:
-    """Pass the rows of an edge list, SIF or Parquet file (`-`: standard input) to `take`, batch by batch.
+    """Pass the rows of an edge list, Excel, SIF or Parquet file (`-`: standard input) to `take` in batches.
 
     A batch has the columns source and target, as text. `options` are those of the format: `columns`, and for
     edge lists `delimiter` and `header`. `source` may also name a data set, whose files are looked up in
@@ -163,6 +186,7 @@ def read_pairs(
     with File(None if source == "-" else Path(source)) as file:
         pairs = PairList(file.name, take, skip_bad_rows)
         find_rows(file, options).collect(file, pairs, **options)
+        pairs.remarks += file.remarks
     if not pairs.rows:
         raise ValueError(f"{file.name}: there are no pairs in it")
     skipped = [f"{pairs.bad_rows:,} malformed rows skipped"] if pairs.bad_rows else []

@@ -15,8 +15,12 @@ from timelike.io.line_layout import BLANKS, RETURN
 
 def collect(file: File, builder: Builder, relations: Sequence[str] | None = None) -> None:
     """Add the edges of these relations (default: all); a name alone on a line is a node without edges."""
-    counts = Counter[str]()
-    add_rows(builder, _rows(file, builder, relations, counts))
+    counts, skipped = Counter[str](), list[int]()
+    add_rows(builder, _rows(file, builder, relations, counts, skipped))
+    if skipped:
+        builder.remarks.append(
+            f"{len(skipped):,} lines that look like edges skipped as comments; the first is line {skipped[0]}"
+        )
     present = show(", ".join(f"{name} ({count:,})" for name, count in counts.most_common()))[1:-1]
     if unknown := sorted({*(relations or ())} - {*counts}):
         raise ValueError(f"{file.name}: no relation {unknown[0]!r}; the file has {present or 'none'}")
@@ -26,14 +30,15 @@ def collect(file: File, builder: Builder, relations: Sequence[str] | None = None
 
 
 def _rows(
-    file: File, builder: Builder, relations: Sequence[str] | None, counts: Counter[str]
+    file: File, builder: Builder, relations: Sequence[str] | None, counts: Counter[str], skipped: list[int]
 ) -> Iterator[tuple[str, str, None, None]]:
     """Yield the edges of these relations and count all. With tabs as delimiter, names may contain blanks."""
     delimiter = re.compile(r"\t" if b"\t" in file.head() else r"[ \t]+")
     for number, line in file.lines():
-        if not line.strip(BLANKS) or line.startswith(COMMENTS):
-            continue
         source, *rest = (field.strip(BLANKS) for field in delimiter.split(line.strip(BLANKS)))
+        if not source or line.startswith(COMMENTS):
+            skipped += [number] * (len(rest) > 1 and bool(line[1:2].strip(BLANKS + "#%")))
+            continue
         if "\r" in line:
             builder.bad(f"line {number}", RETURN, line)
         elif not rest:

@@ -91,6 +91,7 @@ class Saver:
         self.settings = settings
         self.time = time.monotonic()
         self.trouble = ""
+        self.saving = False
 
     def load(self, like: Any, columns: Sequence[str]) -> Checkpoint | None:
         """The run to resume, if there is one; its history must have these `columns`."""
@@ -115,12 +116,14 @@ class Saver:
         """Save the run if it has begun; a full disk is only a warning, because the run is not lost yet."""
         if self.checkpoint is None or not history:
             return
-        self.time, self.trouble = time.monotonic(), ""
+        self.time, self.trouble, self.saving = time.monotonic(), "", True
         try:
             write(Path(self.checkpoint.path), state, history, self.settings)
         except OSError as error:
             self.trouble = f"the checkpoint could not be written ({error})"
             warnings.warn(f"{self.trouble}; training continues", stacklevel=3)
+        finally:
+            self.saving = False
 
     def farewell(self, name: str, epoch: int, epochs: int) -> str:
         """The message when a signal stops the run."""
@@ -130,6 +133,15 @@ class Saver:
         if self.trouble:
             return f"{done}; {self.trouble}"
         return f"{done}; saved to {self.checkpoint.path}; run it again to resume"
+
+    def last_words(self) -> str:
+        """The message when a signal stops the run in the middle of an epoch; "" while the run is saved."""
+        if self.saving:
+            return ""
+        done = "stopped in the middle of an epoch"
+        if self.checkpoint is None or not Path(self.checkpoint.path).exists():
+            return f"{done}; nothing was saved"
+        return f"{done}; its last checkpoint is {self.checkpoint.path}; run it again to resume"
 
 
 def _leaves(tree: Any) -> list[tuple[Any, Any]]:

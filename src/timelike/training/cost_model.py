@@ -28,6 +28,8 @@ MOMENTS = {"sgd": 0, "adagrad": 1, "adam": 2, "dense-adam": 2}
 DENSE = {"dense-adam": 2}
 #: Copies of the rows of a step in memory, besides their moments.
 COPIES = 8
+#: Bytes of a drawn pair: two ends and a weight.
+PAIR_BYTES = 12
 #: Upper limit of every size.
 LARGEST = 10**15
 #: Largest number of processes to try.
@@ -206,16 +208,29 @@ def workload_of(graph: Any, model: Any, config: Any) -> Workload:
 
 
 def check_memory(graph: Any, model: Any, config: Any) -> None:
-    """Raise a `ValueError` if the memory of this machine cannot hold what `train` keeps per node.
+    """Raise a `ValueError` if the memory of this machine cannot hold the tables and the steps of `train`.
 
     Checked on a CPU only; a GPU reports by itself that it is out of memory.
     """
     import jax
 
-    work, room = workload_of(graph, model, config), memory()
-    if jax.default_backend() == "cpu" and room is not None and work.nodes * work.bytes_per_node() > room:
+    if jax.default_backend() != "cpu":
+        return
+    work = workload_of(graph, model, config)
+    tables, step = work.nodes * work.bytes_per_node(), work.bytes_per_step()
+    check_room(f"dim is {model.manifold.dim:,}", f"training {work.nodes:,} nodes", tables)
+    drawn = f"negatives is {work.negatives:,}"
+    check_room(drawn, f"{work.pairs:,} pairs per edge", PAIR_BYTES * work.pairs * work.batch_size)
+    where = f"dim is {model.manifold.dim:,}" if work.ambient > work.pairs else drawn
+    what = f"a step of {work.batch_size:,} edges with {work.negatives:,} negatives each"
+    check_room(where, what, tables + step)
+
+
+def check_room(where: str, what: str, needed: int) -> None:
+    """Raise a `ValueError` about an argument (`where`) if this machine has less memory than `what` needs."""
+    room = memory()
+    if room is not None and needed > room:
         raise ValueError(
-            f"dim is {model.manifold.dim:,}: training {work.nodes:,} nodes needs about "
-            f"{work.memory() / 2**30:,.0f} GiB, and there are {room / 2**30:,.0f}; use fewer dimensions "
-            "(`timelike plan` estimates the memory)"
+            f"{where}: {what} needs about {needed / 2**30:,.3g} GiB, and there are {room / 2**30:,.3g}; "
+            "use less (`timelike plan` estimates the memory of a run)"
         )

@@ -22,7 +22,7 @@ from timelike._util.interrupts import note_signals
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config, EpochPlan, Numbers
-from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch import Data, Report, State, compiled, compiled_once, init_state, run_epoch
 from timelike.engine.negatives import PAIRS_PER_BLOCK, Negatives
 from timelike.engine.passes import MANY
 from timelike.engine.table_storage import wide
@@ -192,7 +192,7 @@ def _run_chunk(
         return _join([jax.device_get(state) for state in states], len(lanes))
 
     turn = 1
-    with note_signals() as caught, ThreadPoolExecutor(len(parts)) as pool:
+    with note_signals(saver.last_words) as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
             began = time.perf_counter()
             turn = saver.before_due(len(history), min(turn, epochs - len(history)))
@@ -244,9 +244,9 @@ def programs(plan: EpochPlan, num_nodes: int) -> tuple[Any, Any]:
 
 @functools.cache
 def _starting(optimizer: str, learn: tuple[str, ...], tables: str, num_nodes: int) -> Any:
-    """Numbers → states. It takes as long to compile as an epoch, so plans with the same start share it."""
+    """Numbers → states; plans with the same start share it."""
     plan = EpochPlan(1, Negatives(uniform=1), optimizer, "last", learn, tables)
-    return jax.jit(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
+    return compiled_once(jax.vmap(partial(init_state, plan, num_nodes=num_nodes)))
 
 
 def _rows(

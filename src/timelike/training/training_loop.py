@@ -18,7 +18,7 @@ from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers, with_reals
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config, EpochPlan
-from timelike.engine.epoch import Report, State, compiled, init_state, run_epoch
+from timelike.engine.epoch import Report, State, compiled, compiled_once, init_state, run_epoch
 from timelike.engine.table_storage import narrow, wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.node_names import Names
@@ -100,7 +100,7 @@ def train(
     bar = epochs_bar(config.last_epoch, "training", progress, len(history))
     if isinstance(epoch_of, Stream):
         epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
-    with bar, note_signals() as caught:
+    with bar, note_signals(saver.last_words) as caught:
         while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
@@ -141,7 +141,7 @@ def _compiled(plan: EpochPlan) -> Any:
 
 @functools.cache
 def _initial(plan: EpochPlan, num_nodes: int) -> Any:
-    return jax.jit(partial(init_state, plan, num_nodes=num_nodes))
+    return compiled_once(partial(init_state, plan, num_nodes=num_nodes))
 
 
 def stack_history(history: list[Report]) -> History:
