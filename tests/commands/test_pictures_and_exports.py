@@ -158,3 +158,25 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
 )
 def test_mistakes(arguments, says, mistake):
     assert says in mistake(*arguments)
+
+
+def test_plot_for_a_paper(run, tmp_path):
+    table = tmp_path / "genes.tsv"
+    table.write_text("gene\tpathway\tscore\nlexA\tSOS\t1.5\nrecA\tSOS\t2\n")
+    look = ("--size", 170, "--theme", "grey", "--labels", "lexA", "recA", "--edges", "straight")
+    file = tmp_path / "a.svg"
+    code, out, _ = run("plot", "model", "--out", file, "--nodes", table, "--color", "pathway", *look)
+    assert (code, out) == (0, f"{file}\n")
+    text = file.read_text()
+    assert all(f">{word}<" in text for word in ("SOS", "other", "lexA", "recA"))
+    assert 'width="48' in text  # 170 mm are 481.9 points
+    code, _, said = run("plot", "model", "--out", file, "--nodes", table, "--color", "colour")
+    assert (code, "pathway, score" in said) == (2, True)
+    code, _, said = run("plot", "model", "--out", file, "--nodes", table)
+    assert (code, "--color" in said) == (2, True)
+
+
+def test_plot_of_panels(run, tmp_path):
+    file = tmp_path / "a.png"
+    code, out, _ = run("plot", "model", "--out", file, "--kind", "diagram", "adjacency", "--json")
+    assert (code, json.loads(out)["kind"]) == (0, ["diagram", "adjacency"])

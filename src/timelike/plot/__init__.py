@@ -7,7 +7,7 @@ use. May import: _util, core, manifolds, graphs, evaluation, embedding, training
 """
 
 from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves
-from timelike.plot.drawing import ENDINGS, KINDS, draw, save
+from timelike.plot.drawing import ENDINGS, draw, save
 from timelike.plot.landscapes import (
     Chart,
     Extent,
@@ -21,6 +21,7 @@ from timelike.plot.landscapes import (
     polar_chart,
 )
 from timelike.plot.matrices import adjacency, sweep_table
+from timelike.plot.one_picture import KINDS
 from timelike.plot.plotly_pages import interactive, page
 from timelike.plot.style import COLOURS, COLUMN, PAGE, STYLE, panels, styled
 

@@ -22,6 +22,9 @@ LIKELY = 0.1
 #: Most nodes and edges drawn; more would overlap and make files too large to open.
 NODES, EDGES = 4000, 4000
 
+#: Nodes of highest degree that a sample includes.
+HUBS = 20
+
 #: Most edges drawn with arrow heads.
 ARROWS = 150
 
@@ -44,6 +47,10 @@ class Selection(NamedTuple):
     chosen: np.ndarray
     degrees: np.ndarray
     notes: list[str]
+    #: Whether the edges are those of a graph, so that nodes have roles in it.
+    known: bool = True
+    #: Numbers of all nodes, if only a sample is shown.
+    everyone: int = 0
 
     @property
     def by_degree(self) -> np.ndarray:
@@ -56,12 +63,13 @@ def select(
     graph: DiGraph | None = None,
     nodes: Any = None,
     *,
+    also: Any = None,
     most_nodes: int = NODES,
     most_edges: int = EDGES,
 ) -> Selection:
     """Select nodes and edges: the edges of `graph`, or without a graph each node's most likely edge.
 
-    `nodes` must be included. The rest of a sample is random with a fixed seed.
+    `nodes` must be included, and `also`. The rest of a sample is random with a fixed seed.
     """
     instance("embedding", embedding, Embedding, EMBEDDING)
     model, total = embedding.score_model, len(embedding.points)
@@ -74,7 +82,8 @@ def select(
     degrees = np.stack([np.bincount(ends, minlength=total) for ends in (sources, targets)])
     if graph is not None and not len(wanted):
         wanted = np.atleast_1d(np.argmax(degrees.sum(axis=0)))
-    shown = sample_nodes(total, wanted, most_nodes)
+    extra = np.zeros(0, np.int32) if also is None else node_numbers(also, total, embedding.names, "labels")
+    shown = _sample(total, np.append(wanted, extra), degrees, (sources, targets), most_nodes)
     notes = [] if len(shown) == total else [f"{len(shown):,} of {total:,} nodes shown"]
     position = np.full(total, -1)
     position[shown] = np.arange(len(shown))
@@ -92,7 +101,9 @@ def select(
     prob = np.exp(embedding.calibrate(log_prob))
     of_shown = degrees[:, shown]
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
-    return Selection(shown, sources, targets, prob, turns, chosen, of_shown, notes)
+    hidden = total if len(shown) < total else 0
+    known = graph is not None
+    return Selection(shown, sources, targets, prob, turns, chosen, of_shown, notes, known, hidden)
 
 
 def edges_of(embedding: Embedding, graph: DiGraph | None) -> tuple[np.ndarray, np.ndarray]:
@@ -115,6 +126,25 @@ def edges_of(embedding: Embedding, graph: DiGraph | None) -> tuple[np.ndarray, n
         node_numbers([graph.names[numbers.index(None)]], len(embedding.points), embedding.names, "graph")
     table = np.array(numbers, np.int32)
     return table[graph.sources], table[graph.targets]
+
+
+def _sample(
+    total: int, wanted: np.ndarray, degrees: np.ndarray, ends: tuple[np.ndarray, np.ndarray], most: int
+) -> np.ndarray:
+    """The nodes to show: all, or the wanted ones, hubs, and the ends of random edges, `most` in total.
+
+    Edges between random nodes would be too few to see anything.
+    """
+    if total <= most or not len(ends[0]):
+        return sample_nodes(total, wanted, most)
+    hubs = np.argsort(-degrees.sum(axis=0), kind="stable")[:HUBS]
+    drawn = np.random.default_rng(0).choice(len(ends[0]), min(len(ends[0]), most), replace=False)
+    often = np.stack([ends[0][drawn], ends[1][drawn]], axis=1).reshape(-1)
+    _, first = np.unique(often, return_index=True)
+    rest = np.random.default_rng(1).choice(total, most, replace=False)
+    listed = np.concatenate([wanted, hubs, often[np.sort(first)], rest])
+    _, first = np.unique(listed, return_index=True)
+    return np.sort(listed[np.sort(first)][: max(most, len(wanted))])
 
 
 def sample_nodes(total: int, wanted: np.ndarray, most: int) -> np.ndarray:

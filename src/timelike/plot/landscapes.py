@@ -15,8 +15,9 @@ from timelike.core.model import Model
 from timelike.embedding.calibration import Calibration
 from timelike.embedding.embedding import EMBEDDING, Embedding
 from timelike.graphs.digraph import node_numbers
+from timelike.manifolds.quadric import is_anti_de_sitter
 from timelike.plot.drawn_nodes import NODES, sample_nodes
-from timelike.plot.style import COLOURS, COLUMN, finish, panels, short, styled
+from timelike.plot.style import COLOURS, COLUMN, SMALL, finish, probability_bar, say_below, short, styled
 from timelike.plot.views import half_turn, lost_note, main_axes
 
 if TYPE_CHECKING:
@@ -123,7 +124,13 @@ def mark_event(axes: Axes, x: float = 0.0, t: float = 0.0, name: str = "$p$") ->
 
 
 def node_landscape(
-    embedding: Embedding, node: Any, *, resolution: int = 201, width: float = COLUMN
+    embedding: Embedding,
+    node: Any,
+    *,
+    resolution: int = 201,
+    width: float = COLUMN,
+    theme: str = "light",
+    ax: Any = None,
 ) -> Figure:
     """F̃(p, ·) on a plane through a node's event p, spanned by time and the main direction of space.
 
@@ -147,22 +154,51 @@ def node_landscape(
         chart=lambda t, x: model.manifold.exp(p, t * basis[0] + x * basis[1]),
     )  # fmt: skip
     log_prob = np.asarray(jax.jit(jax.vmap(model.log_prob, (None, 0)))(p, others))
-    with styled():
-        figure, grid = panels(1, 1, width=width, height=width)
-        axes = grid[0, 0]
+    with styled(theme):
+        from timelike.plot.pictures import axes_for
+
+        figure, axes, new = axes_for(ax, width, width)
         image = draw_landscape(axes, scene)
         look: dict[str, Any] = {"cmap": COLOURS, "vmin": 0, "vmax": 1, "edgecolors": "black", "zorder": 3}
         prob = np.exp(embedding.calibrate(log_prob))
         axes.scatter(*frame.at.T[::-1], s=9, c=prob, linewidths=0.4, **look)
         axes.plot(0, 0, "o", color="black", markersize=4, zorder=4)
         box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}
-        look = {"va": "top", "fontsize": 8, "bbox": box, "zorder": 5, "parse_math": False}
+        look = {
+            "va": "top",
+            "fontsize": SMALL,
+            "color": "black",
+            "bbox": box,
+            "zorder": 5,
+            "parse_math": False,
+        }
         axes.annotate(short(embedding.name(number)), (0, 0), (5, -5), textcoords="offset points", **look)
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
         axes.set(xlabel="space from the node", ylabel="time from the node")
         notes = [f"{len(shown):,} of {len(points):,} nodes shown"] if len(shown) < len(points) else []
         notes += [*lost_note(frame.lost), "node fill: the node's own probability as a target"]
-        finish(figure, embedding, image, axes, notes)
+        probability_bar(figure, embedding, image, axes)
+        finish(figure, notes) if new else say_below(axes, notes)
+    return figure
+
+
+def model_landscape(model: Model, *, width: float = COLUMN, theme: str = "light", ax: Any = None) -> Figure:
+    """F̃(p, ·) around the origin p of a model without points, on the plane of time and one direction."""
+    chart = polar_chart if is_anti_de_sitter(model.manifold) else flat_chart
+    reach = min(2.0, half_turn(model.manifold) or np.inf)
+    scene = landscape(model, (-reach, reach, -reach, reach), chart=chart(model.manifold))
+    with styled(theme):
+        from timelike.plot.pictures import axes_for
+
+        figure, axes, new = axes_for(ax, width, width)
+        image = draw_landscape(axes, scene)
+        mark_event(axes)
+        axes.set(xlabel="space from $p$", ylabel="time from $p$")
+        bar = figure.colorbar(image, ax=axes, shrink=0.6, aspect=22, pad=0.02, ticks=[0, 0.5, 1])
+        bar.set_label("edge probability")
+        bar.outline.set_linewidth(0.5)
+        if new:
+            finish(figure, [])
     return figure
 
 

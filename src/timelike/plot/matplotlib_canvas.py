@@ -1,72 +1,120 @@
-"""Draws a scene with matplotlib: nodes, edges, light cones, and node names that do not overlap."""
+"""Draws a scene with matplotlib: nodes, edges, light cones, names and a key."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from timelike.embedding.embedding import Embedding
-from timelike.plot.drawn_nodes import ARROWS, Selection
+from timelike.graphs.digraph import node_numbers
+from timelike.plot.drawn_nodes import Selection
+from timelike.plot.edge_lines import draw_edges, nearness, on_paper
+from timelike.plot.keys import draw_keys
+from timelike.plot.look import Look
+from timelike.plot.naming import Name, write_names
+from timelike.plot.node_inks import NodeInks, areas, node_inks
 from timelike.plot.scenes import Scene
-from timelike.plot.style import COLUMN, EDGES, FUTURE, PAST, finish, short, styled
+from timelike.plot.spreading import Warp, spread, straight
+from timelike.plot.style import COLUMN, SMALL, Theme, finish, say_below, short, styled, theme_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: In graphs of at most this many nodes every node is named.
+#: In graphs of at most this many nodes every node is named; of larger ones, the chosen nodes and hubs.
 NAMES = 12
 
 #: Largest height of a picture relative to its width.
 TALL = 1.3
 
-#: Colour of the nodes whose light cones are drawn.
-CHOSEN = "#D55E00"
+#: Height of a picture with a scale that spreads, relative to its width.
+SPREAD_TALL = 0.92
 
-#: Styles of guide lines, in two and in three dimensions.
-GUIDES, GUIDES_3D = {"color": "0.75", "linewidth": 0.6}, {"color": "0.85", "linewidth": 0.4}
+#: Graphs with more nodes are drawn on a scale that spreads.
+CROWDED = 200
 
-#: Background box that keeps text readable over lines.
-BOX = {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.6}
+#: Cells of the density of all nodes, along each side.
+CELLS = 120
 
 
-def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, width: float = COLUMN) -> Figure:
-    """Draw a scene as a figure, `width` inches wide."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
+def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, look: Look, ax: Any = None) -> Figure:
+    """Draw a scene as a new figure, or into `ax`."""
+    from timelike.plot.pictures import axes_for
 
-    flat = scene.at.shape[1] == 2
-    with styled():
-        figure = Figure((width, TALL * width), layout="compressed")
-        axes: Any = figure.add_subplot(**({} if flat else {"projection": "3d", "computed_zorder": False}))
+    flat, theme = scene.at.shape[1] == 2, theme_of(look.theme)
+    spreads = scene.labels is not None and (
+        look.scale == "spread" or (look.scale == "auto" and len(chosen.nodes) > CROWDED)
+    )
+    with styled(look.theme):
+        tall = SPREAD_TALL if spreads else TALL
+        figure, axes, new = axes_for(ax, look.width, tall * look.width, **({} if flat else _SOLID))
         for line in scene.guides:
-            axes.plot(*line.T, zorder=0, **(GUIDES if flat else GUIDES_3D))
-        (_set_axes if flat else _set_axes_3d)(axes, scene)
-        _draw_edges(axes, scene, chosen)
-        _draw_cones(axes, scene)
-        size = float(np.clip(100 / np.sqrt(len(scene.at)), 1, 16))
-        style: dict[str, Any] = {"linewidths": 0, **({} if flat else {"depthshade": False})}
-        alpha = None if flat else _nearness(axes, scene.at)
-        axes.scatter(*scene.at.T, s=size, color="black", zorder=3, alpha=alpha, **style)
-        axes.scatter(*scene.at[chosen.chosen].T, s=2.5 * size, color=CHOSEN, zorder=4, **style)
+            width = {"linewidth": 0.5 if flat else 0.35, "color": theme.faint, "alpha": 0.5}
+            axes.plot(*line.T, zorder=0, **width)
+        warps = _set_axes(axes, scene, spreads) if flat else None
+        if warps is None:
+            _set_axes_3d(axes, scene)
+        elif scene.cloud is not None:
+            _draw_cloud(axes, scene.cloud, warps, theme)
+        edges = draw_edges(axes, scene, chosen, look, warps, theme)
+        _draw_cones(axes, scene, theme)
+        inks = node_inks(embedding, chosen, look.color, theme)
+        area = areas(chosen, look.width)
+        points = _draw_nodes(axes, scene, chosen, inks, area, theme)
         for x, y, text in scene.marks:
-            axes.text(x, y, text, ha="center", va="center", fontsize=7, color="0.35", bbox=BOX, zorder=2.8)
-        edges = ScalarMappable(Normalize(0, 1), EDGES) if len(chosen.sources) else None
-        finish(figure, embedding, edges, axes, scene.notes)
-        _draw_names(axes, _on_paper(axes, scene.at), embedding, chosen)
+            box = {"facecolor": theme.paper, "alpha": 0.7, "linewidth": 0, "pad": 0.6}
+            style = {"fontsize": SMALL, "color": theme.faint, "bbox": box, "zorder": 2.8}
+            axes.text(x, y, text, ha="center", va="center", **style)
+        draw_keys(axes, inks, points, edges, look.width)
+        notes = _notes(embedding, scene, spreads, len(chosen.sources) > 0)
+        if new:
+            finish(figure, notes, theme.faint)
+        else:
+            say_below(axes, notes, theme.faint)
+        write_names(
+            axes, _names(embedding, chosen, on_paper(axes, scene.at), look, area), on_paper(axes, scene.at),
+            np.sqrt(area / math.pi), SMALL, theme.paper,
+        )  # fmt: skip
     return figure
 
 
-def _set_axes(axes: Axes, scene: Scene) -> None:
+_SOLID = {"projection": "3d", "computed_zorder": False}
+
+
+def _notes(embedding: Embedding, scene: Scene, spreads: bool, edges: bool) -> list[str]:
+    """The footnotes: those of the scene, the scale, and what the probabilities hold for."""
+    notes = list(scene.notes)
+    if spreads:
+        notes.append("axes stretched where nodes are crowded; curves: light cone")
+    if edges and embedding.calibration is not None:
+        notes.append(f"probabilities for {embedding.calibration.ratio:.3g} non-edges per edge")
+    elif edges:
+        notes.append("probabilities not calibrated")
+    return notes
+
+
+def _set_axes(axes: Any, scene: Scene, spreads: bool) -> tuple[Warp, Warp]:
     (left, right), (bottom, top) = scene.limits
-    axes.set(xlim=(left, right), ylim=(bottom, top))
-    axes.set_aspect("equal")
+    if not spreads:
+        axes.set(xlim=(left, right), ylim=(bottom, top))
+        axes.set_aspect("equal")
+        warps = straight(scene.limits[0]), straight(scene.limits[1])
+    else:
+        warps = spread(scene.at[:, 0], scene.limits[0]), spread(scene.at[:, 1], scene.limits[1])
+        axes.set_xscale("function", functions=(warps[0].forward, warps[0].back))
+        axes.set_yscale("function", functions=(warps[1].forward, warps[1].back))
+        axes.set(xlim=(left, right), ylim=(bottom, top))
+        for axis, warp in zip((axes.xaxis, axes.yaxis), warps, strict=True):
+            ticks = warp.ticks()
+            axis.set_ticks(ticks, [f"{tick:g}".replace("-", "−") for tick in np.round(ticks, 9)])
+            axis.set_ticks([], minor=True)
     if scene.labels is None:
         axes.set_axis_off()
     else:
         axes.set(xlabel=scene.labels[0], ylabel=scene.labels[1])
+        axes.spines[["top", "right"]].set_visible(False)
+    return warps
 
 
 def _set_axes_3d(axes: Any, scene: Scene) -> None:
@@ -79,111 +127,77 @@ def _set_axes_3d(axes: Any, scene: Scene) -> None:
     axes.view_init(elev=22, azim=azimuth - 20)
 
 
-def _draw_edges(axes: Any, scene: Scene, chosen: Selection) -> None:
-    """Draw all paths coloured by probability, likely ones on top; a small graph gets arrow heads."""
-    flat = scene.at.shape[1] == 2
-    prob = chosen.prob[scene.edge_of]
-    order = np.argsort(prob, kind="stable")
-    count = max(len(chosen.sources), 1)
-    style = {
-        "array": prob[order], "cmap": EDGES, "clim": (0, 1), "zorder": 1,
-        "linewidths": float(np.clip(8 / np.sqrt(count), 0.25, 0.9)),
-        "alpha": float(np.clip(20 / np.sqrt(count), 0.35, 1)),
-    }  # fmt: skip
-    paths = scene.paths[order]
-    if flat:
-        from matplotlib.collections import LineCollection
+def _draw_cloud(axes: Any, cloud: np.ndarray, warps: tuple[Warp, Warp], theme: Theme) -> None:
+    """The density of all nodes, on a logarithmic scale, behind the sample that is drawn."""
+    from matplotlib.colors import LinearSegmentedColormap
 
-        axes.add_collection(LineCollection(list(paths), **style), autolim=False)
-    else:
-        from mpl_toolkits.mplot3d.art3d import Line3DCollection
-
-        style["alpha"] = style["alpha"] * _nearness(axes, paths.mean(axis=1))
-        axes.add_collection3d(Line3DCollection(list(paths), **style), autolim=False)
-    if 0 < len(paths) <= ARROWS:
-        _draw_heads(axes, paths, prob[order])
+    places = np.stack([warp.forward(cloud[:, i]) for i, warp in enumerate(warps)], axis=1)
+    steps = np.linspace(0, 1, CELLS + 1)
+    counts = np.histogram2d(places[:, 0], places[:, 1], bins=[steps, steps])[0].T
+    shades = LinearSegmentedColormap.from_list("cloud", [theme.paper, *theme.edges[:1], theme.roles[2]])
+    sides = [warp.back(steps) for warp in warps]
+    image = np.log1p(np.ma.masked_equal(counts, 0))
+    axes.pcolormesh(*sides, image, cmap=shades, alpha=0.45, zorder=0.2, rasterized=True, linewidth=0)
 
 
-def _nearness(axes: Any, at: np.ndarray) -> np.ndarray:
-    """Opacity by depth in three dimensions: 1 for the nearest point, ¼ for the farthest."""
-    azimuth, height = np.radians([axes.azim, axes.elev])
-    viewer = [np.cos(height) * np.cos(azimuth), np.cos(height) * np.sin(azimuth), np.sin(height)]
-    depth = (at - at.mean(axis=0)) @ viewer
-    return 0.25 + 0.75 * (depth - depth.min()) / max(np.ptp(depth), 1e-9)
-
-
-def _draw_heads(axes: Any, paths: np.ndarray, prob: np.ndarray) -> None:
-    """Draw a small arrow head just past the middle of each path."""
-    from matplotlib import colormaps
-
-    step = paths.shape[1] // 2
-    tails, tips = (_on_paper(axes, paths[:, i]) for i in (step - 1, step))
-    tips = tails + 0.65 * (tips - tails)
-    style: dict[str, Any] = {"arrowstyle": "-|>,head_length=0.5,head_width=0.19", "shrinkA": 0, "shrinkB": 0}
-    for tail, tip, colour in zip(tails, tips, colormaps[EDGES](prob), strict=True):
-        head = {**style, "color": colour, "linewidth": 0, "mutation_scale": 9}
-        axes.annotate("", tuple(tip), tuple(tail), arrowprops=head, zorder=2).set_in_layout(False)
-
-
-def _draw_cones(axes: Any, scene: Scene) -> None:
+def _draw_cones(axes: Any, scene: Scene, theme: Theme) -> None:
     """Draw light cones: triangles filled, rays as lines."""
-    for outlines, colour in ((scene.future, FUTURE), (scene.past, PAST)):
+    for outlines, colour in ((scene.future, theme.future), (scene.past, theme.past)):
         for outline in outlines:
             if len(outline) == 3:
-                axes.fill(*outline.T, facecolor=colour, alpha=0.16, linewidth=0, zorder=0)
-                axes.plot(*outline[[1, 0, 2]].T, color=colour, linewidth=0.8, zorder=0.5)
+                ends = zip(outline[[1, 0, 2]], outline[[0, 2, 1]], strict=True)  # ray, ray, far side
+                corners = np.concatenate([np.linspace(a, b, 65) for a, b in ends])
+                axes.fill(*corners.T, facecolor=colour, alpha=0.1, linewidth=0, zorder=0)
+                axes.plot(*corners[:130].T, color=colour, linewidth=0.7, zorder=0.5)
             else:
-                axes.plot(*outline.T, color=colour, linewidth=1.1, zorder=2.5)
+                axes.plot(*outline.T, color=colour, linewidth=0.9, zorder=2.5)
 
 
-def _on_paper(axes: Any, at: np.ndarray) -> np.ndarray:
-    """Positions projected onto the plane of the axes."""
-    if at.shape[1] == 2:
-        return at
-    from mpl_toolkits.mplot3d import proj3d
+def _draw_nodes(
+    axes: Any, scene: Scene, chosen: Selection, inks: NodeInks, area: np.ndarray, theme: Theme
+) -> Any:
+    """Draw the nodes group by group, hubs below their neighbours' small dots; rings mark the chosen ones."""
+    from matplotlib.colors import LogNorm, Normalize
 
-    axes.figure.draw_without_rendering()
-    return np.stack(proj3d.proj_transform(*at.T, axes.get_proj())[:2], axis=1)
-
-
-def _draw_names(axes: Any, at: np.ndarray, embedding: Embedding, chosen: Selection) -> None:
-    """Write names beside nodes so that each covers no other name and as few nodes as possible.
-
-    All nodes of a small graph are named, otherwise the chosen ones and hubs. Names that do not fit are
-    omitted.
-    """
-    axes.figure.draw_without_rendering()  # fixes the position of the axes
-    dots = axes.transData.transform(at)
-    frame = axes.get_window_extent()
-    taken: list[Any] = []
-    sides = [(4, 3), (-4, 3), (4, -3), (-4, -3), (0, 5), (0, -5), (9, 8), (-9, 8), (9, -8), (-9, -8)]
-    hubs = chosen.by_degree if len(chosen.nodes) <= NAMES else chosen.by_degree[: NAMES // 2]
-    for node in dict.fromkeys([*chosen.chosen.tolist(), *hubs.tolist()]):
-        text = short(embedding.name(chosen.nodes[node]))
-        best: tuple[int, tuple[float, float], Any] | None = None
-        for side in sides:
-            note = _name_at(axes, at[node], text, *side)
-            box = note.get_window_extent()
-            note.remove()
-            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-            covers = int(box.count_contains(dots))
-            if inside and not any(box.overlaps(other) for other in taken) and (not best or covers < best[0]):
-                best = covers, side, box
-                if covers == 0:
-                    break
-        if best is not None:
-            colour = CHOSEN if node in chosen.chosen else "black"
-            _name_at(axes, at[node], text, *best[1]).set_color(colour)
-            taken.append(best[2].padded(2))
+    flat = scene.at.shape[1] == 2
+    style: dict[str, Any] = {} if flat else {"depthshade": False}
+    near = None if flat else nearness(axes, scene.at)
+    points = None
+    for depth, group in enumerate(reversed(inks.groups)):
+        order = group.nodes[np.argsort(-area[group.nodes], kind="stable")]
+        if inks.values is None:
+            colour: dict[str, Any] = {"color": group.colour}
+        else:
+            scale = (LogNorm if inks.log else Normalize)(*np.nanpercentile(inks.values, (0, 100)))
+            colour = {"c": inks.values[order], "cmap": theme.numbers, "norm": scale, "plotnonfinite": True}
+        big = area[order] > 6
+        points = axes.scatter(
+            *scene.at[order].T, s=area[order], marker=group.marker, zorder=3 + 0.1 * depth, label=group.label,
+            alpha=None if near is None else near[order], linewidths=np.where(big, 0.35, 0.0),
+            edgecolors=theme.paper, **colour, **style,
+        )  # fmt: skip
+    ring = {"facecolors": "none", "edgecolors": theme.chosen, "linewidths": 0.9, "zorder": 4}
+    axes.scatter(*scene.at[chosen.chosen].T, s=2.2 * area[chosen.chosen] + 8, **ring, **style)
+    return points
 
 
-def _name_at(axes: Axes, at: np.ndarray, text: str, dx: float, dy: float) -> Any:
-    style: dict[str, Any] = {
-        "ha": "left" if dx > 0 else "right" if dx < 0 else "center",
-        "va": "bottom" if dy > 0 else "top",
-        "bbox": BOX, "annotation_clip": False, "fontsize": 7, "zorder": 5, "parse_math": False,
-    }  # fmt: skip
-    if abs(dx) > 5:  # far enough away to need a leader line
-        line = {"arrowstyle": "-", "linewidth": 0.4, "color": "0.35", "shrinkA": 0, "shrinkB": 1}
-        style["arrowprops"] = line
-    return axes.annotate(text, tuple(at), (dx, dy), textcoords="offset points", **style)
+def _names(
+    embedding: Embedding, chosen: Selection, at: np.ndarray, look: Look, area: np.ndarray
+) -> list[Name]:
+    """The names to write, the most important first."""
+    theme, asked, few = theme_of(look.theme), chosen.chosen.tolist(), len(chosen.nodes) <= NAMES
+    hubs = chosen.by_degree.tolist()
+    if look.labels is None:
+        wanted = [*asked, *hubs[: NAMES if few else round(NAMES / 2 * look.width / COLUMN)]]
+    elif isinstance(look.labels, int):
+        wanted = [*asked, *hubs][: int(look.labels) * (len(hubs) if look.labels is True else 1)]
+    else:
+        numbers = node_numbers(list(look.labels), len(embedding.points), embedding.names, "labels")
+        wanted = np.searchsorted(chosen.nodes, numbers).tolist()
+    names = []
+    for node in dict.fromkeys(wanted):
+        known = embedding.name(chosen.nodes[node])
+        colour = theme.chosen if node in asked else theme.ink
+        text = short(embedding.label(known) or known)
+        names.append(Name(at[node], text, math.sqrt(area[node] / math.pi), colour))
+    return names

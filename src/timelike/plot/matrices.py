@@ -13,7 +13,7 @@ from timelike._util.checks import instance, one_of
 from timelike.embedding.embedding import Embedding
 from timelike.graphs.digraph import DiGraph
 from timelike.plot.drawn_nodes import select
-from timelike.plot.style import COLUMN, finish, panels, short, styled, write_notes
+from timelike.plot.style import COLUMN, finish, panels, probability_bar, say_below, short, styled, write_notes
 from timelike.plot.views import view_of
 from timelike.training.sweeps import Sweep
 
@@ -34,7 +34,14 @@ WORDS = {
 ROWS, NAMED = 300, 25
 
 
-def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: float = COLUMN) -> Figure:
+def adjacency(
+    embedding: Embedding,
+    graph: DiGraph | None = None,
+    *,
+    width: float = COLUMN,
+    theme: str = "light",
+    ax: Any = None,
+) -> Figure:
     """The probability of every edge i → j (row i, column j), nodes ordered by time; dots: edges of `graph`.
 
     Edges above the diagonal lead to the future.
@@ -46,12 +53,14 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
     prob = np.exp(embedding.calibrate(np.asarray(log_prob)))
     np.fill_diagonal(prob, np.nan)
     place = np.argsort(order)
-    with styled():
-        figure, grid = panels(1, 1, width=width, height=width)
-        axes, count = grid[0, 0], len(order)
+    with styled(theme):
+        from timelike.plot.pictures import axes_for
+
+        figure, axes, new = axes_for(ax, width, width)
+        count = len(order)
         image = axes.imshow(prob, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
         if graph is not None:
-            size = float(np.clip((110 / count) ** 2, 0.6, 12))
+            size = float(np.clip((50 * width / count) ** 2, 0.6, 12))
             ends = place[chosen.targets], place[chosen.sources]
             axes.scatter(*ends, s=size, color="#D55E00", linewidths=0, label="edge")
         axes.set(xlabel="target, by time", ylabel="source, by time")
@@ -61,7 +70,8 @@ def adjacency(embedding: Embedding, graph: DiGraph | None = None, *, width: floa
             axes.set_yticks(range(count), names, fontsize=6, parse_math=False)
         notes = [note for note in chosen.notes if "nodes shown" in note]
         notes += ["dots: edges of the graph"] if graph is not None else []
-        finish(figure, embedding, image, axes, notes)
+        probability_bar(figure, embedding, image, axes)
+        finish(figure, notes) if new else say_below(axes, notes)
     return figure
 
 

@@ -37,7 +37,8 @@ class Scene(NamedTuple):
     `at` holds the node positions. `paths` has one line per edge, or several if the edge leaves the diagram
     of a time circle and re-enters on the other side; `edge_of` maps lines to edges. `future` and `past`
     outline the light cones of the chosen nodes. `guides` are background lines, `marks` background texts.
-    Axes are drawn only with `labels`. `half` is half the time circle.
+    Axes are drawn only with `labels`. `half` is half the time circle. `cloud` has the positions of all nodes
+    if `at` is only a sample of them.
     """
 
     at: np.ndarray
@@ -52,6 +53,7 @@ class Scene(NamedTuple):
     light: bool = False
     half: float | None = None
     notes: Sequence[str] = ()
+    cloud: np.ndarray | None = None
 
 
 Layout = Callable[[Embedding, Selection], Scene]
@@ -63,11 +65,12 @@ Cones = tuple[list[np.ndarray], list[np.ndarray]]
 def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     """Time up, space across; a time circle is cut open, and edges across the cut appear at both ends."""
     view, step = _view(embedding, chosen)
-    at = np.stack([view.space, view.time], axis=1)
+    everywhere = np.stack([view.space, view.time], axis=1)
+    at = everywhere[chosen.nodes]
     start = at[chosen.sources]
     end = np.stack([at[chosen.targets, 0], start[:, 1] + step], axis=1)
     paths, edge_of = _copies(np.stack([start, end], axis=1), view.period)
-    limits = _limits(at, at[chosen.chosen], view)
+    limits = _limits(everywhere, at[chosen.chosen], view)
     height = view.period / 2 if view.period is not None else 2 * np.ptp(limits, axis=1).max()
 
     def cone(node: int, way: int) -> Iterable[np.ndarray]:
@@ -77,8 +80,8 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
 
     future, past = _cones(chosen.chosen if view.light else (), cone)
     notes = [*chosen.notes, *lost_note(view.lost)]
-    if outside := np.count_nonzero(((at < limits[:, 0]) | (at > limits[:, 1])).any(axis=1)):
-        notes.append(f"{outside} of {len(at):,} nodes lie outside the picture")
+    if outside := np.count_nonzero(((everywhere < limits[:, 0]) | (everywhere > limits[:, 1])).any(axis=1)):
+        notes.append(f"{outside:,} of {len(everywhere):,} nodes lie outside the picture")
     if view.period is not None and np.ptp(limits[1]) < view.period:
         notes.append(f"time: {np.ptp(limits[1]) / view.period:.0%} of the circle shown; the rest is empty")
     walls = () if view.wall is None else (-view.wall, view.wall)
@@ -86,12 +89,14 @@ def diagram(embedding: Embedding, chosen: Selection) -> Scene:
     return Scene(
         at, paths, edge_of, limits, future, past, guides, labels=(view.space_label, view.time_label),
         light=view.light, half=view.period and view.period / 2, notes=notes,
+        cloud=everywhere if chosen.everyone else None,
     )  # fmt: skip
 
 
 def rolled(embedding: Embedding, chosen: Selection) -> Scene:
     """Time runs around the axis, space along it: a cylinder, or the hyperboloid of anti-de Sitter space."""
     view, step = _view(embedding, chosen)
+    view = view._replace(time=view.time[chosen.nodes], space=view.space[chosen.nodes])
     assert view.period is not None
     half, curved = view.period / 2, view.wall is not None
     turn = np.pi / half
@@ -126,9 +131,11 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
     Both are exact in any dimension; only the direction in space is lost. The drawn radius is the proper
     distance arcosh r from the inner circle r = 1.
     """
-    view, step = _view(embedding, chosen)
-    deep = depth(np.asarray(embedding.points, float)[chosen.nodes])
-    deepest = max(1.08 * deep.max(), 0.2)
+    whole, step = _view(embedding, chosen)
+    depths = depth(np.asarray(embedding.points, float))
+    view = whole._replace(time=whole.time[chosen.nodes])
+    deep = depths[chosen.nodes]
+    deepest = max(1.08 * depths.max(), 0.2)
     hole = 0.45 * deepest
 
     def place(deep: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -157,6 +164,7 @@ def polar(embedding: Embedding, chosen: Selection) -> Scene:
         place(deep, view.time), paths, np.arange(len(paths)), np.array([[-size, size]] * 2),
         future, past, guides, marks,
         notes=[*chosen.notes, "angle: time θ; radius: spatial distance from the centre, in any direction"],
+        cloud=place(depths, whole.time) if chosen.everyone else None,
     )  # fmt: skip
 
 
@@ -171,8 +179,9 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     """Hyperbolic space as the Poincaré disk x/(1 + x₀) with the time coordinate up; edges are geodesics."""
     points = np.asarray(embedding.points, float)
     across, _, lost, _ = main_directions(points[:, 2:])
-    x = np.stack([across, points[:, 1]], axis=1)[chosen.nodes]
-    full = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
+    x = np.stack([across, points[:, 1]], axis=1)
+    every = np.concatenate([np.sqrt(1 + np.sum(x**2, axis=1, keepdims=True)), x], axis=1)
+    full = every[chosen.nodes]
 
     def place(p: np.ndarray) -> np.ndarray:
         return p[..., 1:] / (1 + p[..., :1])
@@ -189,7 +198,9 @@ def disk(embedding: Embedding, chosen: Selection) -> Scene:
     notes = [*chosen.notes, *lost_note(lost), "edges are geodesics; circles: distance from the origin"]
     marks = [(0.0, -float(np.tanh(d / 2)), f"{d:g}") for d in rings]
     limits = np.array([[-size, size]] * 2)
-    return Scene(at, place(lines), np.arange(len(lines)), limits, guides=guides, marks=marks, notes=notes)
+    cloud = place(every) if chosen.everyone else None
+    edges = place(lines), np.arange(len(lines))
+    return Scene(at, *edges, limits, guides=guides, marks=marks, notes=notes, cloud=cloud)
 
 
 #: Layouts by name, each with a test for the manifolds that support it.
@@ -216,10 +227,10 @@ def layout_of(manifold: Manifold, kind: str = "auto") -> Layout:
 
 
 def _view(embedding: Embedding, chosen: Selection) -> tuple[View, np.ndarray]:
-    """The view of the shown nodes (with the main direction of all nodes), and Δt of every edge."""
+    """The view of all nodes, and Δt of every edge."""
     view = view_of(embedding.model.manifold, embedding.points)
-    view = view._replace(time=view.time[chosen.nodes], space=view.space[chosen.nodes])
-    step = view.time[chosen.targets] - view.time[chosen.sources]
+    time = view.time[chosen.nodes]
+    step = time[chosen.targets] - time[chosen.sources]
     if view.period is not None:
         step = wrap(step, view.period) + view.period * chosen.turns
     return view, step
