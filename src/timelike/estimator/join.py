@@ -9,8 +9,10 @@ from timelike._util.progress import announce
 from timelike.embedding.embedding import Embedding
 from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
+from timelike.evidence.expression import Expression
 from timelike.evidence.joint import Joint
 from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
+from timelike.evidence.pair_columns import Evidence
 from timelike.evidence.structure import Structure
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import DivergedError
@@ -52,8 +54,15 @@ def joined(
         assert plan.valid is not None
         assert isinstance(plan.graph, DiGraph)
         folds = iter([Fold(plan.graph, validated, plan.valid.positives)])
-    evidence = (Structure().suited_to(known),)
+    evidence = evidence_of(plan, known)
     return Joint(final, known, evidence, combine(folds, known, evidence, plan.valid, seed))
+
+
+def evidence_of(plan: FitPlan, known: DiGraph) -> tuple[Evidence, ...]:
+    """The structure of the graph, unless it is left out, and evidence from outside."""
+    outside = [one.suited_to(known) if isinstance(one, Expression) else one for one in plan.outside]
+    structure = [Structure().suited_to(known)] if plan.evidence.startswith("structure") else []
+    return (*structure, *outside)
 
 
 def _folds(embedding: Embedding, known: DiGraph, seed: int) -> Iterator[Fold]:

@@ -25,7 +25,7 @@ from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_plan import FitPlan, resolve
-from timelike.estimator.inputs import ends_of, labels_of, read_graph
+from timelike.estimator.inputs import ends_of, labels_of, read_graph, with_feature_nodes
 from timelike.estimator.settings import FitOptions, Settings, from_json, to_json
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -33,6 +33,7 @@ from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.evaluation.splits import Split
 from timelike.evidence import joint_file
 from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.outside import evidence_again
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.checkpoint import Checkpointing
@@ -71,7 +72,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     baselines       simple methods to score on the validation pairs too: "untrained", "all", "none", or names
                     of `BASELINES`, separated by commas
     evidence        "structure": join the geometry with paths, degrees and the like (`Joint`), the best answer
-                    that the edges can give; or "none": the geometry alone, as in the paper
+                    that the edges can give; or "none": the geometry alone, as in the paper. A list adds what
+                    the graph does not know: `evidence.Expression`, `NodeFeatures` and `ScoredPairs`
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
     progress        a progress bar on stderr; None: if stderr is a terminal
 
@@ -101,7 +103,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         refit: bool | None = None,
         calibrate: bool = True,
         baselines: str = "untrained",
-        evidence: str = "structure",
+        evidence: Any = "structure",
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
     ):
@@ -127,7 +129,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
     def plan(self, graph: Any, *, valid: Any = None) -> FitPlan:
         """What `fit` would do with these arguments, and why; nothing is trained."""
-        return resolve(read_graph(graph, self), self.options, valid=valid)
+        found = with_feature_nodes(read_graph(graph, self), self.evidence)
+        return resolve(found, self.options, valid=valid)
 
     def fit(self, graph: Any, y: Any = None, *, valid: Any = None) -> SpacetimeEmbedding:
         """Learn a point for every node of `graph`: a `DiGraph`, `EdgeShards`, or anything that
@@ -301,6 +304,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         joint = None
         if trained_on is not None and (file := model_folder.evidence_file(path)) is not None:
             joint = joint_file.load(file, embedding, trained_on.known)
+            self.evidence = evidence_again(self.evidence, joint.evidence)
         return self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
 
     @property
