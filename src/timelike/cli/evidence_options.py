@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from timelike.io.edge_shards import AnyGraph
 
 
+Column = Annotated[str | None, optional("COLUMN")]
+
+
 @dataclasses.dataclass(frozen=True)
 class EvidenceOptions:
     """Evidence beside the edges. Names that do not match are counted; validation decides what each counts."""
@@ -32,9 +35,21 @@ class EvidenceOptions:
     scores: Annotated[tuple[Path, ...], tyro.conf.UseAppendAction, optional("FILE")] = ()
     """Another tool's list of pairs: columns source, target and score. Repeat the option for more lists."""
 
+    sign: Column = None
+    """Column of EDGES with signs, such as +, -, 1, -1, activator or repressor: predict them too."""
+
+    type: Column = None
+    """Column of EDGES with types: predict them too."""
+
     def check(self, options: dict[str, bool]) -> None:
         """Reject what cannot go together; `options` are other options and whether they are used."""
-        own = {"--expression": self.expression, "--features": self.features, "--scores": self.scores or None}
+        own: dict[str, Any] = {
+            "--expression": self.expression,
+            "--features": self.features,
+            "--scores": self.scores or None,
+            "--sign": self.sign,
+            "--type": self.type,
+        }
         for name, used in options.items():
             for given, value in own.items():
                 if used and value is not None:

@@ -16,6 +16,7 @@ import timelike as tl
 from timelike._util.choices import Evidence, Geometry, Preset
 from timelike.cli.evidence_options import EvidenceOptions
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
+from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
     MINUTES,
     File,
@@ -124,7 +125,9 @@ class Fit:
             return
         start = time.monotonic()
         with keeping(self.out, self.resume):
+            labels = read_labels(self.edges, self.outside.sign, self.outside.type)
             self._train(estimator, self._read(beside(self.out) / "edges" / "shards"))
+            estimator.learn_labels(labels)
             estimator.save(self.out)
             if self.snapshots is not None:
                 self._keep_replay(estimator)

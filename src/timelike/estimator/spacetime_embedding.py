@@ -31,8 +31,10 @@ from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.evaluation.splits import Split
-from timelike.evidence import joint_file
+from timelike.evidence import joint_file, label_file
+from timelike.evidence.edge_labels import EdgeLabels
 from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.label_model import LabelModel
 from timelike.evidence.outside import evidence_again
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
@@ -132,15 +134,16 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         found = with_feature_nodes(read_graph(graph, self), self.evidence)
         return resolve(found, self.options, valid=valid)
 
-    def fit(self, graph: Any, y: Any = None, *, valid: Any = None) -> SpacetimeEmbedding:
+    def fit(self, graph: Any, y: Any = None, *, valid: Any = None, labels: Any = ()) -> SpacetimeEmbedding:
         """Learn a point for every node of `graph`: a `DiGraph`, `EdgeShards`, or anything that
         `timelike.read` takes.
 
         A square matrix is an adjacency matrix, two columns are an edge list. The edges of `EdgeShards` are
         streamed. `valid` replaces the held-out edges: a `Split`, `LabelledPairs`, or edges, for which
-        negatives are drawn. `y` is ignored.
+        negatives are drawn. `labels` are signs or types of edges (`evidence.EdgeLabels`) to predict too, see
+        `labels_`. `y` is ignored.
         """
-        return self.carry_out(self.plan(graph, valid=valid))
+        return self.carry_out(self.plan(graph, valid=valid)).learn_labels(labels)
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
@@ -149,6 +152,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None
         return self._keep(embedding, trained_on, joint)
 
+    def learn_labels(self, labels: Any) -> SpacetimeEmbedding:
+        """Learn to predict signs or types of edges: `labels_` has a `LabelModel` for each `EdgeLabels`."""
+        joint, some = self.joint_, [labels] if isinstance(labels, EdgeLabels) else [*labels]
+        outside = () if joint is None else joint.evidence
+        self.labels_: tuple[LabelModel, ...] = tuple(
+            LabelModel.learn(one, self.known_, outside, self.seed) for one in some
+        )
+        return self
+
     def _keep(
         self, embedding: Embedding, trained_on: TrainedOn | None, joint: Joint | None
     ) -> SpacetimeEmbedding:
@@ -156,6 +168,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.joint_ = None if joint is None else dataclasses.replace(joint, embedding=embedding)
         self.geometry_, self.reason_ = (embedding.info.get(name, "") for name in ("geometry", "reason"))
         self.candidates_ = embedding.info.get("candidates", [])
+        self.labels_ = ()
         return self
 
     @property
@@ -259,6 +272,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             self.trained_on_ = self.trained_on_.grown(rows, len(embedding.points), embedding.names)
             if self.joint_ is not None:
                 self.joint_ = self.joint_.grown(embedding, self.trained_on_.known)
+            self.labels_ = tuple(one.grown(self.trained_on_.known) for one in self.labels_)
         return self
 
     def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:
@@ -281,6 +295,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         joint, more = self.joint_, {}
         if joint is not None:
             more[model_folder.EVIDENCE] = lambda file: joint_file.save(joint, file)
+        if self.labels_:
+            more[model_folder.LABELS] = lambda file: label_file.save(self.labels_, file)
         model_folder.save(dataclasses.replace(embedding, info=info), path, self.trained_on_, more)
 
     @classmethod
@@ -305,7 +321,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if trained_on is not None and (file := model_folder.evidence_file(path)) is not None:
             joint = joint_file.load(file, embedding, trained_on.known)
             self.evidence = evidence_again(self.evidence, joint.evidence)
-        return self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
+        self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
+        if trained_on is not None and (file := model_folder.evidence_file(path, model_folder.LABELS)):
+            self.labels_ = label_file.load(file, trained_on.known, () if joint is None else joint.evidence)
+        return self
 
     @property
     def answers_(self) -> Embedding | Joint:

@@ -131,19 +131,23 @@ class Expression:
             found[name] = (TREES, dataclasses.replace(one, place_of_source=place))
         return Columns(graph, found)
 
+    def profiles(self, graph: DiGraph) -> Profiles:
+        """The profile of each node of a graph."""
+        return self._aligned(graph)[0]
+
     def _aligned(self, graph: DiGraph) -> tuple[Profiles, dict[str, Between]]:
         """Profiles and importances by node number; the same for all graphs with these nodes."""
         key = (graph.num_nodes, None if graph.names is None else id(graph.names))
         if key not in self._cache:
             self._cache.clear()
-            self._cache[key] = (self._profiles(graph), self._importances(graph), graph.names)
+            self._cache[key] = (self._rows(graph), self._importances(graph), graph.names)
         return self._cache[key][:2]
 
     @cached_property
     def _cache(self) -> dict[Any, Any]:
         return {}
 
-    def _profiles(self, graph: DiGraph) -> Profiles:
+    def _rows(self, graph: DiGraph) -> Profiles:
         return Profiles.of(self.values, self.matching(graph).row_of, self.seed)
 
     def _importances(self, graph: DiGraph) -> dict[str, Between]:

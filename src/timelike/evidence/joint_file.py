@@ -66,7 +66,7 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
         if found != [*names[1:]]:
             raise ValueError("it has evidence that this version does not know; fit the model again")
         curve = Curve(*(tensors[f"curve.{name}"] for name in ("at", "edges", "non_edges")))
-        trees = tuple(_trees(tensors, number, len(names)) for number in range(_count(tensors)))
+        trees = tuple(checked_trees(tensors, str(number), len(names)) for number in range(_count(tensors)))
         scale = Scale(tensors["scale.knots"], tensors["scale.slopes"], float(about["intercept"]))
         ratio = positive_number("ratio", about["ratio"])
         if not trees or len(scale.slopes) != len(scale.knots) + 1:
@@ -80,7 +80,8 @@ def _count(tensors: dict[str, np.ndarray]) -> int:
     return len({name.split(".")[1] for name in tensors if name.startswith("trees.")})
 
 
-def _trees(tensors: dict[str, np.ndarray], number: int, columns: int) -> TreeTables:
+def checked_trees(tensors: dict[str, np.ndarray], number: str, columns: int) -> TreeTables:
+    """The trees of this number, whose features are some of the columns."""
     widths = {"features": SPLITS, "thresholds": SPLITS, "values": 2**SPLITS, "shares": 2**SPLITS}
     parts = {name: tensors[f"trees.{number}.{name}"] for name in widths}
     trees = len(parts["values"])

@@ -121,6 +121,10 @@ class NodeFeatures:
                 found[f"{column} of {end}"] = (ENDS, OfEnd(values[:, i], of_source))
         return Columns(graph, found)
 
+    def profiles(self, graph: DiGraph) -> Profiles:
+        """The profile of each node of a graph."""
+        return self._aligned(graph)[0]
+
     def _aligned(self, graph: DiGraph) -> tuple[Profiles, np.ndarray]:
         key = (graph.num_nodes, None if graph.names is None else id(graph.names))
         if key not in self._cache:
