@@ -17,8 +17,9 @@ from timelike.cli.printing import FORMS
 from timelike.embedding.exports import FORMATS
 from timelike.engine.table_storage import STORAGES
 from timelike.estimator.recipes import READ_OFF
-from timelike.estimator.settings import EVIDENCE, PRESETS
+from timelike.estimator.settings import PRESETS
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
+from timelike.evidence.outside import EVIDENCE
 from timelike.io.formats import FORMATS as READ_FORMATS
 from timelike.likelihoods import LIKELIHOODS
 from timelike.manifolds import MANIFOLDS

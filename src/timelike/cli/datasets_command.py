@@ -10,7 +10,7 @@ import tyro
 
 import timelike as tl
 from timelike._util.checks import output_path
-from timelike.cli.options import Flag, Json
+from timelike.cli.options import Flag, Json, optional
 from timelike.cli.printing import print_json
 from timelike.cli.reading_options import DataDir, GraphOptions
 
@@ -66,6 +66,8 @@ class Info:
             return
         if "source" in facts:
             print(f"{self.name}: {facts['about']}\nsource: {facts['source']}\nlicence: {facts['licence']}")
+            if facts["tables"]:
+                print(f"tables: {', '.join(facts['tables'])} (timelike datasets export --table NAME)")
         print(description)
 
 
@@ -111,6 +113,9 @@ class Export:
     non_edges: Flag = False
     """Write the listed non-edges instead; DREAM5 has them."""
 
+    table: Annotated[str | None, optional("NAME")] = None
+    """Write a table that goes with the data set instead, such as expression; `datasets info` lists them."""
+
     data_dir: DataDir = None
 
     json: Json = False
@@ -120,6 +125,9 @@ class Export:
         from timelike.datasets.edge_files import ENDINGS
 
         output_path("--out", self.out, ENDINGS)
+        if self.table is not None:
+            self._write_table(self.table)
+            return
         write = tl.datasets.export_non_edges if self.non_edges else tl.datasets.export
         written = write(self.name, self.out, self.data_dir)
         if self.json:
@@ -130,15 +138,28 @@ class Export:
         what = "non-edges" if self.non_edges else "edges"
         print(f"{self.out}: {written[what.replace('-', '_')]:,} {what} of {self.name}{note}")
 
+    def _write_table(self, which: str) -> None:
+        """Write a table and print its size."""
+        if self.non_edges:
+            raise ValueError("--table cannot be combined with --non-edges")
+        written = tl.datasets.export_table(self.name, which, self.out, self.data_dir)
+        if self.json:
+            print_json({"name": self.name, "out": str(self.out), **written})
+        else:
+            size = f"{written['rows']:,} rows, {written['columns']:,} columns"
+            print(f"{self.out}: {which} of {self.name}, {size}")
+
 
 def _facts(name: str) -> dict[str, Any]:
     """The entry of a data set in the registry."""
+    from timelike.datasets.measurements import TABLES
     from timelike.datasets.registry import resolve
 
     dataset, parameters = resolve(name)
     texts = {"name": name, "about": dataset.about, "source": dataset.source, "licence": dataset.licence}
     counts = {"nodes": dataset.nodes, "edges": dataset.edges}
-    return {**texts, "parameters": {**dataset.parameters, **parameters}, **counts}
+    tables = [*TABLES.get(name, {})]
+    return {**texts, "tables": tables, "parameters": {**dataset.parameters, **parameters}, **counts}
 
 
 @tyro.conf.configure(tyro.conf.OmitSubcommandPrefixes)

@@ -16,7 +16,9 @@ import timelike as tl
 from timelike._util.checks import positive_number
 from timelike._util.choices import Evidence, Geometry, Preset
 from timelike._util.remote_files import url_of
+from timelike.cli.evidence_options import EvidenceOptions
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
+from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
     MINUTES,
     File,
@@ -100,6 +102,8 @@ class Fit:
 
     json: Json = False
 
+    outside: tyro.conf.OmitArgPrefixes[EvidenceOptions] = dataclasses.field(default_factory=EvidenceOptions)
+
     training: tyro.conf.OmitArgPrefixes[TrainingOptions] = dataclasses.field(default_factory=TrainingOptions)
 
     many: tyro.conf.OmitArgPrefixes[ManyOptions] = dataclasses.field(default_factory=ManyOptions)
@@ -131,7 +135,9 @@ class Fit:
             return
         start = time.monotonic()
         with keeping(self.out, self.resume):
+            labels = read_labels(self.edges, self.outside.sign, self.outside.type)
             self._train(estimator, self._read(beside(self.out) / "edges" / "shards"))
+            estimator.learn_labels(labels)
             estimator.save(self.out)
             if self.snapshots is not None:
                 self._keep_replay(estimator)
@@ -169,6 +175,7 @@ class Fit:
         for (first, second), both in pairs.items():
             if both:
                 raise ValueError(f"{first} cannot be combined with {second}")
+        self.outside.check({"--stream": self.stream, start: many})
         if self.budget is not None and not self.tune:
             raise ValueError("--budget needs --tune; add --tune or remove --budget")
         positive_number("checkpoint_seconds", self.many.checkpoint_seconds, finite=False)
@@ -214,13 +221,21 @@ class Fit:
             tl.EdgeShards.write(source_of(self.edges), shards, hold_out=self._fraction, **options)
         return tl.EdgeShards(shards)
 
+    def _informed(self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph) -> AnyGraph:
+        """The graph with nodes that only --features knows; the estimator gets the evidence of the files."""
+        from timelike.estimator.inputs import with_feature_nodes
+
+        if outside := self.outside.given(graph):
+            estimator.set_params(evidence=[self.evidence, *outside])
+        return with_feature_nodes(graph, outside)
+
     def _print_plan(self, estimator: tl.SpacetimeEmbedding) -> None:
         """Print the plan, as JSON in the form that a saved model keeps; files for --stream are temporary."""
         from timelike.embedding.plain_json import to_plain
 
         near = self.out.absolute().parent  # on the disk that the fit would write to
         with tempfile.TemporaryDirectory(dir=near) if self.stream else nullcontext("") as folder:
-            graph = self._read(Path(folder, "shards"))
+            graph = self._informed(estimator, self._read(Path(folder, "shards")))
             plan = estimator.plan(graph, valid=self.read_valid(graph))
         print_json(to_plain(plan.to_dict(), "plan")) if self.json else print(plan)
 
@@ -228,6 +243,7 @@ class Fit:
         """Plan and train, with checkpoints beside the model."""
         from timelike.estimator.settings import as_settings
 
+        graph = self._informed(estimator, graph)
         valid = self.read_valid(graph)
         if self.tune:
             estimator.set_params(settings=self._tuned(graph, valid, estimator.settings))

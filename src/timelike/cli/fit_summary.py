@@ -55,9 +55,12 @@ def joint_result(estimator: Any) -> dict[str, Any]:
     joint = estimator.joint_
     if joint is None:
         return {"evidence": estimator.embedding_.info.get("evidence", "geometry alone")}
+    from timelike.evidence.group_weights import group_weights
+
     record, info = joint.combiner.record, joint.embedding.info
     return {
-        "evidence": "structure",
+        "evidence": estimator.plan_.evidence,
+        "weights": {group: round(share, 4) for group, share in group_weights(joint).items()},
         "valid_ap": record.get("valid_ap", info.get("valid_ap")),
         "geometry_valid_ap": info.get("valid_ap"),
         "questions": record["questions"],
@@ -91,6 +94,11 @@ def show(summary: dict[str, Any]) -> None:
         print(f"validation AP  {summary['valid_ap']:.3f} ({random}{alone})")
     if summary.get("geometry_valid_ap") is not None:
         print(f"               {summary['geometry_valid_ap']:.3f} by the geometry alone")
+    if summary.get("weights"):
+        shares = (
+            f"{group} {100 * share:.0f} %" for group, share in summary["weights"].items() if share >= 0.005
+        )
+        print(f"evidence       {', '.join(shares)}")
     if "questions" in summary:
         asked = ", ".join(f"{ASKED[kind]} {ap:.3f}" for kind, ap in summary["questions"].items())
         print(f"questions      {asked}")

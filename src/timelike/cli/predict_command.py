@@ -14,6 +14,7 @@ import tyro
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
 from timelike.cli.answer_tables import DIGITS, labelling, name_column, nodes_in, table_of
+from timelike.cli.label_columns import label_columns
 from timelike.cli.options import File, Flag, Json, chosen, optional
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
@@ -41,7 +42,8 @@ class Predict:
     members of the model. A model that is geometry alone has one member, and then no spread, unless it was
     fitted with more. Edges of training and validation are excluded, except from --pairs. --pairs and --each
     write row by row, so the table may be larger than memory. If nodes have labels, as in ontologies, the last
-    columns hold them; a label may stand for its node.
+    columns hold them; a label may stand for its node. A model that was fitted with --sign or --type adds the
+    likeliest sign or type after the probability, and how likely it is if the edge exists.
 
     In a hierarchy, --ancestors, --descendants and --common read the light cones of the geometry. Columns:
     node, probability, steps (1: parent or child), time (the depth between them), and known: whether edges of
@@ -192,12 +194,12 @@ class Predict:
         """Write the table, or with --json one object with its rows and what they mean."""
         if not self.json:
             with writing(self.out, form) as take:
-                yield labelling(fitted, take)
+                yield label_columns(fitted, labelling(fitted, take))
             return
         import polars as pl
 
         pieces: list[pl.DataFrame] = []
-        yield labelling(fitted, pieces.append)
+        yield label_columns(fitted, labelling(fitted, pieces.append))
         numbers = pl.selectors.float().cast(pl.Float64).round_sig_figs(6)
         rows = pl.concat(pieces).with_columns(numbers).to_dicts() if pieces else []
         of_nodes = self.similar is not None or self._kin() is not None

@@ -22,6 +22,7 @@ from timelike.graphs.node_names import find_nodes, unknown
 if TYPE_CHECKING:
     from timelike.embedding.trained_on import TrainedOn
     from timelike.evidence.joint import Joint
+    from timelike.evidence.label_model import LabelModel
 
 ModelFolder = Annotated[
     Path, tyro.conf.Positional, tyro.conf.arg(metavar="MODEL", help="Model folder that `timelike fit` wrote.")
@@ -35,6 +36,7 @@ class Fitted(NamedTuple):
     embedding: tl.Embedding
     trained_on: TrainedOn | None
     joint: Joint | None = None
+    labels: tuple[LabelModel, ...] = ()
 
     @property
     def answers(self) -> tl.Embedding | Joint:
@@ -101,7 +103,12 @@ class LoadingOptions:
             from timelike.evidence import joint_file
 
             joint = joint_file.load(file, embedding, trained_on.known)
-        return Fitted(embedding, trained_on, joint)
+        labels: tuple[LabelModel, ...] = ()
+        if trained_on is not None and (file := model_folder.evidence_file(path, model_folder.LABELS)):
+            from timelike.evidence import label_file
+
+            labels = label_file.load(file, trained_on.known, () if joint is None else joint.evidence)
+        return Fitted(embedding, trained_on, joint, labels)
 
 
 Loading = tyro.conf.OmitArgPrefixes[LoadingOptions]

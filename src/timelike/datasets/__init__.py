@@ -4,7 +4,7 @@ May import: _util, core, likelihoods, manifolds, graphs, evaluation.
 """
 
 from timelike.datasets.dream5 import Dream5, dream5
-from timelike.datasets.edge_files import export, export_non_edges
+from timelike.datasets.edge_files import export, export_non_edges, export_table
 from timelike.datasets.families import (
     chain,
     cycle,
@@ -17,6 +17,7 @@ from timelike.datasets.families import (
     tree,
     tripartite,
 )
+from timelike.datasets.measurements import table
 from timelike.datasets.planted import Planted, planted
 from timelike.datasets.registry import DATASETS, Dataset, load
 from timelike.datasets.rmat import rmat, rmat_to_parquet
@@ -33,12 +34,14 @@ __all__ = [
     "duplication_divergence",
     "export",
     "export_non_edges",
+    "export_table",
     "grid",
     "load",
     "planted",
     "random_dag",
     "rmat",
     "rmat_to_parquet",
+    "table",
     "three_node_chain",
     "transitive_chain",
     "transitive_closure",

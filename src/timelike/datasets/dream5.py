@@ -74,7 +74,7 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     one_of("network", network, FILES)
     gold, genes, factors = (locate(file, data_dir) for file in FILES[network])
     rows = np.array([[int(cell.removeprefix("G")) for cell in line] for line in _lines(gold)])
-    names = [name for _, name in _lines(genes)]
+    names = [*gene_names(genes).values()]
     listed = np.array([int(line.removeprefix("G")) for line in factors.read_text().split()])
     linked = rows[:, 2] == 1
     ids = np.unique(rows[linked, :2])
@@ -82,6 +82,11 @@ def dream5(network: str, data_dir: str | os.PathLike | None = None) -> Dream5:
     sources, targets = pairs[linked].T
     graph = DiGraph.from_arrays(sources, targets, names=[names[i - 1] for i in ids])
     return Dream5(graph, pairs[~linked], np.flatnonzero(np.isin(ids, listed)).astype(np.int32))
+
+
+def gene_names(genes: Path) -> dict[str, str]:
+    """The anonymous id of each gene → its name, in the order of the file."""
+    return {anonymous: name for anonymous, name in _lines(genes)}
 
 
 def _lines(path: Path) -> Iterator[list[str]]:

@@ -12,6 +12,7 @@ import numpy as np
 from timelike._util.atomic_files import replacing, write_rows
 from timelike._util.checks import output_path
 from timelike.datasets.dream5 import FILES, dream5
+from timelike.datasets.measurements import table
 from timelike.datasets.registry import load, resolve
 from timelike.datasets.rmat import rmat, rmat_to_parquet
 from timelike.graphs.digraph import DiGraph
@@ -58,6 +59,17 @@ def export_non_edges(
     return {"non_edges": len(non_edges)}
 
 
+def export_table(
+    name: str, which: str, out: str | os.PathLike, data_dir: str | os.PathLike | None = None
+) -> dict[str, Any]:
+    """Write a table that goes with a data set, see `table`; return its numbers of rows and columns."""
+    path = output_path("out", out, ENDINGS)
+    found = table(name, which, data_dir)
+    with replacing(path) as part:
+        write_edges(found, part)
+    return {"rows": found.height, "columns": found.width}
+
+
 def edge_table(graph: DiGraph) -> pl.DataFrame:
     """Return the edges by node name: columns source, target and, if present, weight and time."""
     table = pair_table(graph, graph.pairs)
@@ -85,7 +97,7 @@ def write_edges(frame: pl.DataFrame, path: Path) -> None:
         return
     opener: Any = gzip.open if name.endswith(".gz") else open
     with opener(path, "wb") as file:
-        write_rows(frame, file, separator=separator, quote_style=_quotes(frame["source"]))
+        write_rows(frame, file, separator=separator, quote_style=_quotes(frame.to_series(0)))
 
 
 def write_nodes(graph: DiGraph, path: Path) -> None:

@@ -14,6 +14,7 @@ from timelike.datasets import families, wordnet
 from timelike.datasets.downloads import Published
 from timelike.datasets.dream5 import FILES as DREAM5_FILES
 from timelike.datasets.dream5 import dream5
+from timelike.datasets.measurements import PRECISE, precise
 from timelike.datasets.rmat import rmat
 from timelike.graphs.digraph import DiGraph
 
@@ -63,6 +64,15 @@ DATASETS: dict[str, Dataset] = {
     "dream5:in-silico": _dream5("in-silico", "simulated", 1_565, 4_012),
     "dream5:ecoli": _dream5("ecoli", "E. coli", 1_081, 2_066),
     "dream5:yeast": _dream5("yeast", "S. cerevisiae", 1_994, 3_940),
+    "precise:ecoli": Dataset(
+        precise,
+        "gene regulation, E. coli, signed: regulator → target",
+        "Sastry et al., Nature Communications 10 (2019) 5536, doi:10.1038/s41467-019-13483-w; RegulonDB",
+        "MIT (pymodulon)",
+        2_651,
+        7_797,
+        PRECISE,
+    ),
     "wordnet:nouns": _wordnet(
         wordnet.nouns, "hypernym → hyponym, transitive closure with the root", 82_115, 743_241
     ),

@@ -6,6 +6,7 @@
 - `nodes.parquet`: id and name of every node; no name column if nodes have no names;
 - `edges.parquet` (optional): the training data, see `timelike.embedding.trained_on`;
 - `evidence.safetensors` (optional): how the joint model weighs geometry and evidence;
+- `labels.safetensors` (optional): signs and types of the edges, and how they are predicted;
 - `replay.safetensors` (optional): points of earlier epochs, see `timelike.training.replay`;
 - `SHA256SUMS`: checksums of the files above; who edits one by hand deletes this list.
 
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
 SCHEMA = 2
 FORMAT = "timelike model"
 MODEL, POINTS, NODES, EDGES = "model.json", "points.safetensors", "nodes.parquet", "edges.parquet"
-REPLAY, EVIDENCE = "replay.safetensors", "evidence.safetensors"
+REPLAY, EVIDENCE, LABELS = "replay.safetensors", "evidence.safetensors", "labels.safetensors"
 #: Files that a model folder may hold beside those that it must hold.
-MORE = (EDGES, REPLAY, EVIDENCE, SUMS)
+MORE = (EDGES, REPLAY, EVIDENCE, LABELS, SUMS)
 FILES = (MODEL, POINTS, NODES)
 
 
@@ -139,10 +140,10 @@ def load_trained_on(path: str | os.PathLike, embedding: Embedding) -> TrainedOn 
         return TrainedOn.from_frame(read_table(folder / EDGES), len(embedding.points), embedding.names)
 
 
-def evidence_file(path: str | os.PathLike) -> Path | None:
-    """The file of the joint model in this folder, if it has one."""
+def evidence_file(path: str | os.PathLike, name: str = EVIDENCE) -> Path | None:
+    """The file of the joint model in this folder, or of signs and types (`LABELS`), if it has one."""
     with _reading(path) as folder:
-        return folder / EVIDENCE if (folder / EVIDENCE).is_file() else None
+        return folder / name if (folder / name).is_file() else None
 
 
 @contextmanager

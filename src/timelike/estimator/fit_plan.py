@@ -36,6 +36,7 @@ from timelike.estimator.settings import FitOptions, Settings, as_settings, dim_o
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import suitable_negatives
 from timelike.evaluation.splits import Split
+from timelike.evidence.outside import Outside, described, split_evidence
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph, EdgeShards
 from timelike.training.stream import validation_pairs
@@ -61,7 +62,8 @@ class FitPlan:
     refit            whether to train once more with the validation edges
     calibrate        whether to calibrate probabilities on the validation pairs
     baselines        simple methods to compare with on the validation pairs
-    evidence         "structure": paths, degrees and the like predict together with the geometry; or "none"
+    evidence         "structure": paths, degrees and the like predict together with the geometry; or "none";
+                     and the names of evidence from outside, which `outside` holds
     reasons          choice → why
     graph, valid     training edges and validation pairs; `known` has the edges of both
     """
@@ -80,6 +82,7 @@ class FitPlan:
     graph: AnyGraph = dataclasses.field(repr=False, compare=False)
     valid: LabelledPairs | None = dataclasses.field(repr=False, compare=False)
     known: DiGraph | None = dataclasses.field(repr=False, compare=False)
+    outside: tuple[Outside, ...] = dataclasses.field(default=(), repr=False, compare=False)
 
     @property
     def trained(self) -> tuple[Trained, ...]:
@@ -176,7 +179,7 @@ def resolve(
         len(candidates) > 1 and drawn is not None and not (settings.valid_negatives or options.negatives)
     )
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
-    evidence, reasons["evidence"] = _evidence(options, graph, spread)
+    evidence, reasons["evidence"], outside = _evidence(options, graph, spread)
     return FitPlan(
         candidates=tuple(candidates),
         valid_negatives=drawn,
@@ -192,6 +195,7 @@ def resolve(
         graph=train,
         valid=pairs,
         known=with_missing(graph, pairs.positives) if refit and pairs is not None else None,  # type: ignore[arg-type]
+        outside=outside,
     )
 
 
@@ -339,12 +343,21 @@ def _kinds(trained: tuple[Trained, ...]) -> str:
     return f"{', '.join(f'{count} {kind}' for kind, count in counts.items())} per edge"
 
 
-def _evidence(options: FitOptions, graph: AnyGraph, spread: bool) -> tuple[str, str]:
-    """The evidence beside the geometry, and why."""
-    if options.evidence == "none":
-        return "none", "geometry alone, as given"
-    if spread:
-        return "none", "geometry alone: no process of many counts paths"
-    if not isinstance(graph, DiGraph) and graph.num_edges > COUNTED:
-        return "none", f"geometry alone: paths are counted in memory, for at most {COUNTED:,} streamed edges"
-    return options.evidence, "paths, degrees and geometry in one probability"
+def _evidence(options: FitOptions, graph: AnyGraph, spread: bool) -> tuple[str, str, tuple[Outside, ...]]:
+    """The evidence beside the geometry, why, and what of it comes from outside."""
+    word, outside = split_evidence(options.evidence)
+    if outside and (spread or not isinstance(graph, DiGraph)):
+        raise ValueError("evidence from outside needs the graph in memory, on one process")
+    if not outside:
+        if word == "none":
+            return word, "geometry alone, as given", ()
+        if spread:
+            return "none", "geometry alone: no process of many counts paths", ()
+        if not isinstance(graph, DiGraph) and graph.num_edges > COUNTED:
+            few = f"paths are counted in memory, for at most {COUNTED:,} streamed edges"
+            return "none", f"geometry alone: {few}", ()
+        return word, "paths, degrees and geometry in one probability", ()
+    assert isinstance(graph, DiGraph)
+    found = described(outside, graph)
+    names = ", ".join([*[word] * (word != "none"), *found])
+    return names, f"in one probability with the geometry; {'; '.join(found.values())}", outside

@@ -14,6 +14,7 @@ from timelike.embedding.calibration import FEWEST
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.evaluation.splits import split_edges
+from timelike.evidence.node_features import NodeFeatures
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.io.edge_shards import AnyGraph, EdgeShards
@@ -74,6 +75,15 @@ def with_missing(graph: DiGraph, edges: np.ndarray) -> DiGraph:
     return graph.with_edges(
         missing, weights=None if graph.weights is None else np.ones(len(missing), np.float32)
     )
+
+
+def with_feature_nodes(graph: AnyGraph, evidence: Any) -> AnyGraph:
+    """The graph with the nodes that features know but no edge names."""
+    parts = evidence if isinstance(evidence, list | tuple) else [evidence]
+    for one in parts:
+        if isinstance(one, NodeFeatures) and isinstance(graph, DiGraph):
+            graph = one.with_nodes(graph)
+    return graph
 
 
 def _in_numbers_of(graph: DiGraph, other: DiGraph) -> np.ndarray:

@@ -16,6 +16,7 @@ from timelike.engine.padded_edges import Room
 from timelike.estimator.ahead import Ahead, in_this_precision
 from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
+from timelike.evidence.expression import Expression
 from timelike.evidence.joint import Joint
 from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
 from timelike.evidence.pair_columns import Evidence, Prepared
@@ -64,11 +65,12 @@ class Folds:
         """The folds of the training edges, a graph, and validation edges of a plan."""
         known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         if known.num_edges > CROSS_FITTED:
-            return cls(known, (), (Structure().suited_to(known),), None)
+            return cls(known, (), evidence_of(plan, known), None)
         parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed))
         graphs = [graph for graph, _ in parts]
         room = Room.of([known, *graphs], plan.trained[0].config.negatives) if plan.trained else None
-        return cls(known, parts, (Begun(Structure().suited_to(known), graphs, work),), room)
+        begun = tuple(Begun(one, graphs, work) for one in evidence_of(plan, known))
+        return cls(known, parts, begun, room)
 
 
 class Begun:
@@ -105,6 +107,13 @@ def joined(
         parts = [Fold(graph, validated, plan.valid.positives)]
     evidence = tuple(one.evidence if isinstance(one, Begun) else one for one in folds.evidence)
     return Joint(final, known, evidence, combine(parts, known, folds.evidence, final, plan.valid, seed))
+
+
+def evidence_of(plan: FitPlan, known: DiGraph) -> tuple[Evidence, ...]:
+    """The structure of the graph, unless it is left out, and evidence from outside."""
+    outside = [one.suited_to(known) if isinstance(one, Expression) else one for one in plan.outside]
+    structure = [Structure().suited_to(known)] if plan.evidence.startswith("structure") else []
+    return (*structure, *outside)
 
 
 def _trained(embedding: Embedding, folds: Folds) -> Iterator[Fold]:

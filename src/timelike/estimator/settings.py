@@ -24,6 +24,7 @@ from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.recipes import check_geometry
 from timelike.evaluation.negative_kinds import NEGATIVE_KINDS
+from timelike.evidence.outside import split_evidence
 from timelike.likelihoods import LIKELIHOODS
 
 #: The fields of `Config` that settings may hold; seeds and the choice of the epoch belong to the run.
@@ -37,9 +38,6 @@ TRAINING = tuple(
 PRESETS: dict[str, Path] = {
     path.stem: path for path in sorted((Path(__file__).parent / "presets").glob("*.toml"))
 }
-
-#: Kinds of evidence beside the geometry.
-EVIDENCE = ("structure", "none")
 
 #: Largest whole number that an option may have.
 LARGEST = 2**31 - 1
@@ -173,7 +171,7 @@ class FitOptions:
     refit: bool | None = None
     calibrate: bool = True
     baselines: str = "untrained"
-    evidence: str = "structure"
+    evidence: Any = "structure"
 
     def check(self) -> None:
         """Reject impossible values; reading a large graph first would take long."""
@@ -192,7 +190,7 @@ class FitOptions:
             check_rate("learning_rate", self.learning_rate)
         share("valid_fraction", self.valid_fraction)
         baseline_names(self.baselines)
-        one_of("evidence", self.evidence, EVIDENCE)
+        split_evidence(self.evidence)
         _ = self.drawn
 
     @property
@@ -227,8 +225,14 @@ def dim_of(options: FitOptions, settings: Settings) -> int:
 
 
 def to_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Every parameter but `LOCAL` ones; objects as {kind: constructor arguments}."""
-    return {name: _plain(value) for name, value in parameters.items() if name not in LOCAL}
+    """Every parameter but `LOCAL` ones; objects as {kind: constructor arguments}.
+
+    Evidence from outside is in a file of its own.
+    """
+    found = {name: _plain(value) for name, value in parameters.items() if name not in (*LOCAL, "evidence")}
+    return (
+        found | {"evidence": split_evidence(parameters["evidence"])[0]} if "evidence" in parameters else found
+    )
 
 
 def from_json(stored: Any) -> dict[str, Any]:

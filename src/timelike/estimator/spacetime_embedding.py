@@ -25,15 +25,18 @@ from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_plan import FitPlan, resolve
-from timelike.estimator.inputs import ends_of, labels_of, read_graph
+from timelike.estimator.inputs import ends_of, labels_of, read_graph, with_feature_nodes
 from timelike.estimator.settings import FitOptions, Settings, from_json, to_json
 from timelike.estimator.updating import DRIFT, update
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.evaluation.splits import Split
-from timelike.evidence import joint_file
+from timelike.evidence import joint_file, label_file
+from timelike.evidence.edge_labels import EdgeLabels
 from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.label_model import LabelModel
+from timelike.evidence.outside import evidence_again
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.checkpoint import Checkpointing
@@ -72,7 +75,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     baselines       simple methods to score on the validation pairs too: "untrained", "all", "none", or names
                     of `BASELINES`, separated by commas
     evidence        "structure": join the geometry with paths, degrees and the like (`Joint`), the best answer
-                    that the edges can give; or "none": the geometry alone, as in the paper
+                    that the edges can give; or "none": the geometry alone, as in the paper. A list adds what
+                    the graph does not know: `evidence.Expression`, `NodeFeatures` and `ScoredPairs`
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
     progress        a progress bar on stderr; None: if stderr is a terminal
 
@@ -102,7 +106,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         refit: bool | None = None,
         calibrate: bool = True,
         baselines: str = "untrained",
-        evidence: str = "structure",
+        evidence: Any = "structure",
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
     ):
@@ -128,17 +132,19 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
 
     def plan(self, graph: Any, *, valid: Any = None) -> FitPlan:
         """What `fit` would do with these arguments, and why; nothing is trained."""
-        return resolve(read_graph(graph, self), self.options, valid=valid)
+        found = with_feature_nodes(read_graph(graph, self), self.evidence)
+        return resolve(found, self.options, valid=valid)
 
-    def fit(self, graph: Any, y: Any = None, *, valid: Any = None) -> SpacetimeEmbedding:
+    def fit(self, graph: Any, y: Any = None, *, valid: Any = None, labels: Any = ()) -> SpacetimeEmbedding:
         """Learn a point for every node of `graph`: a `DiGraph`, `EdgeShards`, or anything that
         `timelike.read` takes.
 
         A square matrix is an adjacency matrix, two columns are an edge list. The edges of `EdgeShards` are
         streamed. `valid` replaces the held-out edges: a `Split`, `LabelledPairs`, or edges, for which
-        negatives are drawn. `y` is ignored.
+        negatives are drawn. `labels` are signs or types of edges (`evidence.EdgeLabels`) to predict too, see
+        `labels_`. `y` is ignored.
         """
-        return self.carry_out(self.plan(graph, valid=valid))
+        return self.carry_out(self.plan(graph, valid=valid)).learn_labels(labels)
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
@@ -147,6 +153,15 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None
         return self._keep(embedding, trained_on, joint)
 
+    def learn_labels(self, labels: Any) -> SpacetimeEmbedding:
+        """Learn to predict signs or types of edges: `labels_` has a `LabelModel` for each `EdgeLabels`."""
+        joint, some = self.joint_, [labels] if isinstance(labels, EdgeLabels) else [*labels]
+        outside = () if joint is None else joint.evidence
+        self.labels_: tuple[LabelModel, ...] = tuple(
+            LabelModel.learn(one, self.known_, outside, self.seed) for one in some
+        )
+        return self
+
     def _keep(
         self, embedding: Embedding, trained_on: TrainedOn | None, joint: Joint | None
     ) -> SpacetimeEmbedding:
@@ -154,6 +169,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         self.joint_ = None if joint is None else dataclasses.replace(joint, embedding=embedding)
         self.geometry_, self.reason_ = (embedding.info.get(name, "") for name in ("geometry", "reason"))
         self.candidates_ = embedding.info.get("candidates", [])
+        self.labels_ = ()
         return self
 
     @property
@@ -257,6 +273,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             self.trained_on_ = self.trained_on_.grown(rows, len(embedding.points), embedding.names)
             if self.joint_ is not None:
                 self.joint_ = self.joint_.grown(embedding, self.trained_on_.known)
+            self.labels_ = tuple(one.grown(self.trained_on_.known) for one in self.labels_)
         return self
 
     def update(
@@ -294,6 +311,8 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         joint, more = self.joint_, {}
         if joint is not None:
             more[model_folder.EVIDENCE] = lambda file: joint_file.save(joint, file)
+        if self.labels_:
+            more[model_folder.LABELS] = lambda file: label_file.save(self.labels_, file)
         model_folder.save(dataclasses.replace(embedding, info=info), path, self.trained_on_, more)
 
     @classmethod
@@ -317,7 +336,11 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         joint = None
         if trained_on is not None and (file := model_folder.evidence_file(path)) is not None:
             joint = joint_file.load(file, embedding, trained_on.known)
-        return self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
+            self.evidence = evidence_again(self.evidence, joint.evidence)
+        self._keep(dataclasses.replace(embedding, info=info), trained_on, joint)
+        if trained_on is not None and (file := model_folder.evidence_file(path, model_folder.LABELS)):
+            self.labels_ = label_file.load(file, trained_on.known, () if joint is None else joint.evidence)
+        return self
 
     @property
     def answers_(self) -> Embedding | Joint:

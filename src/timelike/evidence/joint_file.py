@@ -14,6 +14,7 @@ from timelike.embedding.model_folder import blaming
 from timelike.evidence.combiner import Combiner
 from timelike.evidence.density import Curve, Scale
 from timelike.evidence.joint import Joint
+from timelike.evidence.outside import packed, unpacked
 from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import SPLITS, TreeTables
 from timelike.graphs.digraph import DiGraph
@@ -32,14 +33,18 @@ def save(joint: Joint, file: Path) -> None:
     tensors |= {f"scale.{name}": getattr(combiner.scale, name) for name in ("knots", "slopes")}
     for number, tree in enumerate(combiner.trees):
         tensors |= {f"trees.{number}.{name}": table for name, table in tree.arrays.items()}
+    structure = [one.chosen or () for one in joint.evidence if isinstance(one, Structure)]
+    more, outside = packed(one for one in joint.evidence if not isinstance(one, Structure))  # type: ignore[misc]
     about: dict[str, Any] = {name: getattr(combiner, name) for name in FIELDS}
     about |= {
         "intercept": combiner.scale.intercept,
         "schema": SCHEMA,
-        "evidence": ["structure"],
+        "evidence": ["structure"] * len(structure),
+        "structure": list(structure[0]) if structure else [],
+        "outside": outside,
         "record": dict(combiner.record),
     }
-    save_tensors(file, tensors, about)
+    save_tensors(file, tensors | more, about)
 
 
 def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
@@ -54,25 +59,29 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
         names = about["names"]
         if len(names) != len(about["groups"]):
             raise ValueError(f"{len(names)} names, but {len(about['groups'])} groups; fit the model again")
-        structure = Structure(tuple(names[1:]))
-        if structure.prepare(known).names != tuple(names[1:]):
+        evidence: tuple[Any, ...] = unpacked(tensors, about.get("outside", []))
+        if "structure" in about["evidence"]:
+            evidence = (Structure(tuple(about.get("structure", names[1:]))), *evidence)
+        found = [name for one in evidence for name in one.prepare(known).names]
+        if found != [*names[1:]]:
             raise ValueError("it has evidence that this version does not know; fit the model again")
         curve = Curve(*(tensors[f"curve.{name}"] for name in ("at", "edges", "non_edges")))
-        trees = tuple(_trees(tensors, number, len(names)) for number in range(_count(tensors)))
+        trees = tuple(checked_trees(tensors, str(number), len(names)) for number in range(_count(tensors)))
         scale = Scale(tensors["scale.knots"], tensors["scale.slopes"], float(about["intercept"]))
         ratio = positive_number("ratio", about["ratio"])
         if not trees or len(scale.slopes) != len(scale.knots) + 1:
             raise ValueError("it has no trees, or no scale; fit the model again")
         groups, record = tuple(about["groups"]), about["record"]
     combiner = Combiner(tuple(names), groups, trees, scale, ratio, curve, record)
-    return Joint(embedding, known, (structure,), combiner)
+    return Joint(embedding, known, evidence, combiner)
 
 
 def _count(tensors: dict[str, np.ndarray]) -> int:
     return len({name.split(".")[1] for name in tensors if name.startswith("trees.")})
 
 
-def _trees(tensors: dict[str, np.ndarray], number: int, columns: int) -> TreeTables:
+def checked_trees(tensors: dict[str, np.ndarray], number: str, columns: int) -> TreeTables:
+    """The trees of this number, whose features are some of the columns."""
     widths = {"features": SPLITS, "thresholds": SPLITS, "values": 2**SPLITS, "shares": 2**SPLITS}
     parts = {name: tensors[f"trees.{number}.{name}"] for name in widths}
     trees = len(parts["values"])

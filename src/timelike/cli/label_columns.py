@@ -1,0 +1,78 @@
+"""Signs and types of edges on the command line: read beside the edges, and written beside predictions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from timelike.cli.printing import Take, note
+from timelike.cli.saved_models import Fitted
+from timelike.graphs.node_names import find_nodes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from timelike.evidence.edge_labels import EdgeLabels
+
+#: Edge files whose first line may name a column of signs or types.
+TEXTS = {".tsv": "\t", ".tab": "\t", ".txt": "\t", ".csv": ","}
+
+
+def read_labels(edges: str, sign: str | None, kind: str | None) -> list[EdgeLabels]:
+    """Signs and types of the edges in a file, from the columns named; notes say how many have none.
+
+    A column that looks like signs or types and is not named is mentioned.
+    """
+    from timelike.evidence.edge_labels import EdgeLabels
+
+    path, found = Path(edges), []
+    if sign is None and kind is None:
+        _mention(path)
+        return []
+    if not path.is_file():
+        raise FileNotFoundError(f"{edges}: no such file; --sign and --type need a file of edges")
+    for column, signs in ((sign, True), (kind, False)):
+        if column is not None:
+            one = EdgeLabels.read(path, column, signs)
+            note(f"{edges}: {len(one.values):,} rows have a {one.column}, {one.left_out:,} have none")
+            found.append(one)
+    return found
+
+
+def _mention(path: Path) -> None:
+    """Note a column that looks like signs or types and is not used."""
+    from timelike.evidence.edge_labels import recognised
+
+    separator = TEXTS.get(path.suffix.lower())
+    if separator is None or not path.is_file():
+        return
+    with open(path, encoding="utf-8", errors="replace") as file:
+        header = file.readline(10_000).rstrip("\n").split(separator)
+    for option, signs in (("--sign", True), ("--type", False)):
+        place = recognised(header, signs) if len(header) > 2 else None
+        if place is not None:
+            note(f"{path}: column {header[place]} is not used; {option} {header[place]} predicts it too")
+            return
+
+
+def label_columns(fitted: Fitted, take: Take) -> Take:
+    """`take` for tables of edges with sign or type, and its probability, after the first three columns."""
+    if not fitted.labels:
+        return take
+    import polars as pl
+
+    nodes, names = len(fitted.embedding.points), fitted.embedding.names
+
+    def take_more(table: pl.DataFrame) -> None:
+        if {"source", "target"} <= {*table.columns}:
+            s, t = (find_nodes(table[end].cast(pl.String), nodes, names) for end in ("source", "target"))
+            more: list[Any] = []
+            for model in fitted.labels:
+                classes, likely = model.of_pairs(s, t)
+                more.append(pl.Series(model.column, classes, dtype=pl.String))
+                more.append(pl.Series(f"{model.column}_probability", likely, dtype=pl.Float32).round(3))
+            columns = table.get_columns()
+            table = pl.DataFrame([*columns[:3], *more, *columns[3:]])
+        take(table)
+
+    return take_more
