@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,23 +19,26 @@ if TYPE_CHECKING:
 TEXTS = {".tsv": "\t", ".tab": "\t", ".txt": "\t", ".csv": ","}
 
 
-def read_labels(edges: str, sign: str | None, kind: str | None) -> list[EdgeLabels]:
-    """Signs and types of the edges in a file, from the columns named; notes say how many have none.
+def read_labels(edges: Sequence[str], sign: str | None, kind: str | None) -> list[EdgeLabels]:
+    """Signs and types of the edges in one file, from the columns named; notes say how many have none.
 
     A column that looks like signs or types and is not named is mentioned.
     """
     from timelike.evidence.edge_labels import EdgeLabels
 
-    path, found = Path(edges), []
     if sign is None and kind is None:
-        _mention(path)
+        for one in edges:
+            _mention(Path(one))
         return []
+    if len(edges) > 1:
+        raise ValueError(f"--sign and --type need one file of edges, not {len(edges)}; put the edges together")
+    path, found = Path(edges[0]), []
     if not path.is_file():
-        raise FileNotFoundError(f"{edges}: no such file; --sign and --type need a file of edges")
+        raise FileNotFoundError(f"{path}: no such file; --sign and --type need a file of edges")
     for column, signs in ((sign, True), (kind, False)):
         if column is not None:
             one = EdgeLabels.read(path, column, signs)
-            note(f"{edges}: {len(one.values):,} rows have a {one.column}, {one.left_out:,} have none")
+            note(f"{path}: {len(one.values):,} rows have a {one.column}, {one.left_out:,} have none")
             found.append(one)
     return found
 
