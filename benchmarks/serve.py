@@ -1,4 +1,4 @@
-"""Requests a second of `timelike serve`, asked by wrk: `python -m benchmarks.serve [nodes] [connections] [cache]`.
+"""Requests a second of `timelike serve` by wrk: `python -m benchmarks.serve [nodes] [connections] [cache]`.
 
 Prints what wrk reports and the CPU time of the service per request, which other load on the machine hardly
 changes. wrk is a Debian package.

@@ -31,7 +31,7 @@ def read_labels(edges: Sequence[str], sign: str | None, kind: str | None) -> lis
             _mention(Path(one))
         return []
     if len(edges) > 1:
-        raise ValueError(f"--sign and --type need one file of edges, not {len(edges)}; put the edges together")
+        raise ValueError(f"--sign and --type need one file of edges, not {len(edges)}; join the files")
     path, found = Path(edges[0]), []
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file; --sign and --type need a file of edges")
