@@ -27,8 +27,8 @@ def read_labels(edges: Sequence[str], sign: str | None, kind: str | None) -> lis
     from timelike.evidence.edge_labels import EdgeLabels
 
     if sign is None and kind is None:
-        for one in edges:
-            _mention(Path(one))
+        for file in edges:
+            _mention(Path(file))
         return []
     if len(edges) > 1:
         raise ValueError(f"--sign and --type need one file of edges, not {len(edges)}; join the files")

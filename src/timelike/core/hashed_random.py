@@ -14,6 +14,7 @@ from jaxtyping import Array, Int, Key
 ROUNDS = 4
 
 Nodes = Int[Array, "*shape"]
+Bound = Int[Array, ""] | int
 
 
 def at(array: Array, index: Nodes) -> Array:
@@ -21,7 +22,7 @@ def at(array: Array, index: Nodes) -> Array:
     return array.at[index].get(mode="promise_in_bounds")
 
 
-def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+def below(key: Key[Array, ""], shape: tuple[int, ...], bound: Bound) -> Nodes:
     """Random integers in [0, bound), each from one 32-bit word (bias below bound / 2³²).
 
     The words are a counter scrambled twice by an integer hash, with one half of the key added before each
@@ -30,7 +31,7 @@ def below(key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
     return below_at(key, jnp.arange(math.prod(shape), dtype=jnp.uint32), bound).reshape(shape)
 
 
-def below_at(key: Key[Array, ""], counter: Nodes, bound: int) -> Nodes:
+def below_at(key: Key[Array, ""], counter: Nodes, bound: Bound) -> Nodes:
     """The numbers that `below` draws at the flat positions `counter`."""
     first, *_, second = jax.random.key_data(key)
     words = scramble(scramble(counter * jnp.uint32(0x9E3779B9) + first) + second)

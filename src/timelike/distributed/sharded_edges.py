@@ -88,7 +88,7 @@ class SharedEdges:
         s, t, *weights = (x.reshape(ids.shape) for x in answers)
         return s, t, weights[0] if weights else jnp.ones(())
 
-    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: Int[Array, ""] | int) -> Nodes:
         """Random integers: the part of this process of what one process would draw for the whole step."""
         steps = np.arange(np.prod(shape[:-1], dtype=int), dtype=np.uint32).reshape(*shape[:-1], 1)
         counter = jnp.asarray(steps * np.uint32(self.batch)) + self.columns.astype(jnp.uint32)

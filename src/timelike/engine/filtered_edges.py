@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, UInt
 
 from timelike.core.hashed_random import at, scramble
+from timelike.engine.lessons import Lessons
 from timelike.engine.padded_edges import PaddedEdges
 from timelike.engine.sampling import STATIC, EdgeTable, Nodes, Pools, degrees_of, weights_of
 from timelike.engine.table_rows import Places
@@ -79,7 +80,7 @@ class FilteredEdges:
 
 
 #: Edges in the memory of one process.
-LocalEdges = EdgeTable | PaddedEdges | FilteredEdges
+LocalEdges = EdgeTable | PaddedEdges | FilteredEdges | Lessons
 
 
 @jax.jit

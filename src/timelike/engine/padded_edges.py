@@ -39,8 +39,8 @@ class Room(NamedTuple):
 
     @classmethod
     def _of(cls, table: EdgeTable) -> Room:
-        pools = (len(pool) for pool in table.pools[:2])
-        return cls(table.num_edges, *pools, table.halvings, table.draws)
+        sources, targets = (len(pool) for pool in table.pools[:2])
+        return cls(table.num_edges, sources, targets, table.halvings, table.draws)
 
 
 @jax.tree_util.register_dataclass
@@ -60,7 +60,7 @@ class PaddedEdges:
         sources, targets, weights = (
             _filled(x, room.edges) for x in (table.sources, table.targets, table.weights)
         )
-        active = (
+        active_sources, active_targets = (
             _filled(pool, length)
             for pool, length in zip(table.pools[:2], (room.active_sources, room.active_targets), strict=True)
         )
@@ -69,7 +69,7 @@ class PaddedEdges:
             sources=sources,
             targets=targets,
             weights=weights,
-            pools=Pools(*active, *table.pools[2:]),
+            pools=Pools(active_sources, active_targets, *table.pools[2:]),
             halvings=max(room.halvings, table.halvings),
             draws=max(room.draws, table.draws),
         )

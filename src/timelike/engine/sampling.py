@@ -43,9 +43,10 @@ class Pools(NamedTuple):
 class EdgeSource(Protocol):
     """Training edges by number, and the membership test that rejects candidate negatives.
 
-    Four classes provide it: `EdgeTable` holds all edges, `padded_edges.PaddedEdges` some more places, so that
-    several graphs share a program, `filtered_edges.FilteredEdges` all or a part of the edges behind a Bloom
-    filter, and `distributed.sharded_edges.SharedEdges` exchanges edges between processes.
+    Five classes provide it: `EdgeTable` holds all edges, `padded_edges.PaddedEdges` some more places, so that
+    several graphs share a program, `lessons.Lessons` some edges of a table, `filtered_edges.FilteredEdges`
+    all or a part of the edges behind a Bloom filter, and `distributed.sharded_edges.SharedEdges` exchanges
+    edges between processes.
     """
 
     @property
@@ -138,7 +139,7 @@ class EdgeTable:
         """Sources, targets and weights of edges by number."""
         return at(self.sources, ids), at(self.targets, ids), weights_of(self.weights, ids)
 
-    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: int) -> Nodes:
+    def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: Int[Array, ""] | int) -> Nodes:
         """Random integers in [0, bound)."""
         return below(key, shape, bound)
 

@@ -286,9 +286,17 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         model counts the new edges too. `embedding_.info["updates"]` records what changed and how far old
         nodes moved.
         """
-        how = {"checkpoint": self.checkpoint, "progress": self.progress, "epochs": epochs, "drift": drift}
-        fitted = self._fitted(), self._data(), self.joint_
-        embedding, trained_on, joint = update(*fitted, edges, removed, **how)
+        embedding, trained_on, joint = update(
+            self._fitted(),
+            self._data(),
+            self.joint_,
+            edges,
+            removed,
+            epochs=epochs,
+            drift=drift,
+            checkpoint=self.checkpoint,
+            progress=self.progress,
+        )
         return self._keep(embedding, trained_on, joint)
 
     def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:

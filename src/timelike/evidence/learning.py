@@ -103,11 +103,15 @@ def combine(
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
             asked.append(Table(_features(columns, more), more_parts))
+    step = None
+    if carried:
+        sparser, rows = _concatenated(ahead)
+        step = Ahead(sparser, rows, steps_ahead(folds[0], known))
     kinds = [kind for kind in QUESTIONS if all(kind in drawn for drawn in negatives)]
     lesson = Lesson(
         {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
         _concatenated(samples),
-        Ahead(*_concatenated(ahead), steps_ahead(folds[0], known)) if carried else None,
+        step,
     )
     names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
     found = learn(lesson, names, groups, SHARES, missing_ratio(known.num_nodes, known.num_edges), seed)

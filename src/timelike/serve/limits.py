@@ -36,7 +36,7 @@ class PatientHeads(HttpToolsProtocol):
     patience = 10.0
     _between, _in_head, _received = True, True, 0
 
-    def connection_made(self, transport: Any) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         """Start the clock."""
         super().connection_made(transport)
         self._clock = self.loop.call_later(self.patience, transport.close)

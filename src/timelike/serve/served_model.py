@@ -160,7 +160,7 @@ class ServedModel:
         assert self.joint is not None
         rank = self.joint.top_sources if question.incoming else self.joint.top_targets
         end = 0 if question.incoming else 1
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"node": _plain(row[end]), "known": False, **_numbers(row[2:])}
             for row in rank(self.embedding.name(question.node), question.most)
         ]

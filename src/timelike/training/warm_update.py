@@ -93,7 +93,7 @@ def spread_of(points: np.ndarray) -> float:
 def update_config(config: Config, epochs: int | None, change: Change, lessons: int) -> Config:
     """How to learn the lessons: as the model was trained, without its beginning, in `epochs` passes."""
     kinds = {name: count for name, count in config.negatives.counts.items() if name != "listed"}
-    weights: dict[str, float] = {name: x for name, x in config.negatives.weights if name in kinds}
+    weights = {name: x for name, x in dict(config.negatives.weights).items() if name in kinds}
     kinds = kinds or {"uniform": 4}
     if len(change.removed):  # each removed edge counts about once per pass, as a non-edge
         kinds["listed"], weights["listed"] = 1, min(1.0, len(change.removed) / max(lessons, 1))
