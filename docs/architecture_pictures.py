@@ -9,16 +9,28 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 FAMILIES = {
     "#dfe3e8": ("_util", "core", "likelihoods", "manifolds", "baselines"),
     "#d6e6f2": ("graphs", "io", "datasets", "evaluation"),
-    "#f9ddc7": ("engine", "embedding", "training", "estimator", "distributed", "evidence", "hierarchy"),
-    "#dcebd2": ("plot", "explore", "cli"),
+    "#f9ddc7": (
+        "engine",
+        "embedding",
+        "training",
+        "estimator",
+        "distributed",
+        "evidence",
+        "hierarchy",
+        "spectral",
+    ),
+    "#dcebd2": ("plot", "explore", "serve", "cli"),
 }
 LEGEND = dict(zip(FAMILIES, ("mathematics", "data", "learning", "use"), strict=True))
 #: Where a room stands on the map: data to the left, use to the right; others in the middle.
 COLUMNS = {
-    **dict.fromkeys(("evaluation", "datasets", "io", "distributed", "evidence"), -2.5),
-    **dict.fromkeys(("graphs", "estimator"), -1.25),
-    **dict.fromkeys(("core", "plot"), 1.25),
-    **dict.fromkeys(("likelihoods", "engine", "explore", "hierarchy"), 2.5),
+    "evidence": -3.3,
+    **dict.fromkeys(("evaluation", "datasets", "io", "distributed"), -2.5),
+    "estimator": -2.2,
+    **dict.fromkeys(("graphs", "spectral"), -1.2),
+    **dict.fromkeys(("core", "plot", "training"), 1.2),
+    **dict.fromkeys(("likelihoods", "engine", "explore", "serve"), 2.5),
+    "hierarchy": 3.3,
 }
 INK, LINE, RED = "#222222", "#8a929b", "#b2182b"
 #: Lanes of a path, from left to right.

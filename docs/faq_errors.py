@@ -29,7 +29,7 @@ def mistakes() -> list:
     """The mistakes, one call each, in the order of the page."""
     Path("net.tsv").write_text("lexA\trecA\nlexA\tumuD\nrecA\n")
     Path("w.csv").write_text("source,target,weight\na,b,high\n")
-    Path("u.csv").write_bytes("a,b\nä,c\n".encode("latin-1"))
+    Path("u.csv").write_bytes("a,b\nä,c\n".encode("latin-1") + "é,c\n".encode())
     graph = tl.DiGraph.from_edges([("lexA", "recA"), ("lexA", "umuD"), ("recA", "lexA")])
     model = tl.Model(tl.manifolds.Minkowski(2), tl.likelihoods.TripleFermiDirac())
 

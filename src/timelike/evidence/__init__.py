@@ -11,8 +11,10 @@ from timelike.evidence.edge_labels import EdgeLabels
 from timelike.evidence.expression import Expression
 from timelike.evidence.joint import Joint, Reason
 from timelike.evidence.label_model import LabelModel
+from timelike.evidence.name_matching import Matched
 from timelike.evidence.node_features import NodeFeatures
 from timelike.evidence.pair_columns import Columns, Evidence, Prepared, Term
+from timelike.evidence.profiles import Profiles
 from timelike.evidence.scored_pairs import ScoredPairs
 from timelike.evidence.structure import Structure
 
@@ -24,8 +26,10 @@ __all__ = [
     "Expression",
     "Joint",
     "LabelModel",
+    "Matched",
     "NodeFeatures",
     "Prepared",
+    "Profiles",
     "Reason",
     "ScoredPairs",
     "Structure",
