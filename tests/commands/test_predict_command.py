@@ -82,7 +82,7 @@ def test_similar_nodes(run, fitted):
 
 
 def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("timelike.cli.predict_command.ROWS", 7)  # many pieces
+    monkeypatch.setattr("timelike.embedding.targets_of_each.PIECE", 7)  # many pieces
     embedding, trained_on = fitted
     strangers = embedding.strangers(trained_on.known)
     nodes = [embedding.name(i) for i in range(len(embedding.points)) if i not in strangers]
@@ -92,7 +92,9 @@ def test_every_node_has_its_own(run, fitted, tmp_path, monkeypatch):
         assert run("predict", "model", "--each", 3, "--out", file)[:2] == (0, "")
         same(reader(file).rows(), expected)
     (tmp_path / "two.txt").write_text("recA\nlexA\n")
-    monkeypatch.setattr("timelike._util.progress.SHOWN", {})  # as on a terminal, where it takes long
+    monkeypatch.setattr(
+        "timelike.embedding.targets_of_each.SHOWN", {}
+    )  # as on a terminal, where it takes long
     _, out, err = run("predict", "model", "--each", 2, "--sources", tmp_path / "two.txt")
     assert "sources: 100%" in err
     same(

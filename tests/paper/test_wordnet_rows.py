@@ -70,7 +70,7 @@ def test_rows_can_be_run(name):
 
 
 def test_every_baseline_has_a_row():
-    orders = {*MODELS} - {"dot-product"}  # which is no model of a hierarchy
+    orders = {*MODELS} - {"dot-product", "twisted-time"}  # which are no models of a hierarchy
     assert orders == {row.geometry for row in ROWS.values()} - {"minkowski"}
     titles = {row.title for row in ROWS.values()}
     assert len(list(wordnet.tasks(Options()))) == 8 * len(titles)

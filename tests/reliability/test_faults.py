@@ -47,7 +47,7 @@ WRITERS = {
     "picture.png": lambda path: tl.plot.save(embedding(1.0), path),
     "picture.html": lambda path: tl.plot.save(embedding(1.0), path),
     "edges.csv.gz": lambda path: tl.datasets.export(GRAPH, path),
-    "parts": lambda path: Split(GRAPH, path).run(),
+    "parts": lambda path: Split((GRAPH,), path).run(),
     "run.safetensors": lambda path: checkpoint.write(path, {"x": np.zeros(2000)}, {}, {}),
     "split.safetensors": split,
     "best.toml": lambda path: Settings(about="x" * 3000).save(path),

@@ -226,10 +226,10 @@ def test_a_graph_with_all_edges_has_no_non_edges_to_learn():
 
 
 def test_what_is_left_of_a_run_that_diverges_at_once_is_saved_like_that_of_a_sweep(tmp_path):
-    hot = Config(epochs=4, burn_in=0, learning_rate=1e30, init_scale=1e30)
+    hot, steep = Config(epochs=4, burn_in=0), Model(Minkowski(3), TripleFermiDirac(tau2=1e-30))
     with pytest.raises(DivergedError, match="in epoch 1") as caught:
-        train(GRAPH, MODEL, hot)
-    lane = sweep(GRAPH, MODEL, hot).best
+        train(GRAPH, steep, hot)
+    lane = sweep(GRAPH, steep, hot).best
     for found in (caught.value.embedding, lane):
         found.save(tmp_path / "model")
         again = Embedding.load(tmp_path / "model")

@@ -61,12 +61,13 @@ def _option(field: dataclasses.Field, kinds: list[Any], marks: tuple[Any, ...]) 
     aliases = getattr(marked, "aliases", None) or ()
     positional = tyro.conf.Positional in marks
     name = field.name.upper() if positional else f"--{field.name.replace('_', '-')}"
-    many = get_origin(kinds[0]) is tuple
+    if many := get_origin(kinds[0]) is tuple:
+        kinds = [get_args(kinds[0])[0]]
     return Option(
         field=field.name,
         flags=(name, *aliases),
         metavar=getattr(marked, "metavar", ""),
-        kind=get_args(kinds[0])[0] if many else kinds[0],
+        kind=kinds[0],
         choices=tuple(word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)),
         many=many,
         required=field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,

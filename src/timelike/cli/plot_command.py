@@ -26,7 +26,9 @@ TABLES = (".tsv", ".csv", ".parquet")
 
 @dataclasses.dataclass(frozen=True)
 class Plot:
-    """Draw a model: nodes as events, time upwards, training edges the darker the likelier.
+    """Draw a model: nodes as events, time upwards.
+
+    The likelier the model finds a training edge, the darker it is drawn.
 
     Example: timelike plot model --out picture.pdf
     """

@@ -23,7 +23,7 @@ TOKEN = "TIMELIKE_TOKEN"
 
 @dataclasses.dataclass(frozen=True)
 class Serve:
-    """Answer requests for likely edges over HTTP: top targets and sources, pairs, reasons.
+    """Answer requests over HTTP: likely edges of nodes, pairs, reasons.
 
     The service reads models and writes nothing. A model folder that `timelike fit` replaces is loaded while
     the old model answers. /openapi.json describes all requests, /metrics is for Prometheus.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Update:
-    """Learn new edges and nodes, and forget removed edges, without training anew.
+    """Learn new edges and forget removed ones, without training anew.
 
     New nodes get a place among the old ones. Old nodes that gained or lost edges move a little, all others
     stay: the summary says how far. Predictions count the new edges as known.
