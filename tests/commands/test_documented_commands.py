@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
 from small_files import write_files
 
@@ -14,6 +15,18 @@ from timelike.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: DNA repair and its relatives, as in the Gene Ontology.
+ONTOLOGY = "format-version: 1.2\n" + "".join(
+    f"\n[Term]\nid: GO:{term}\nname: {name}\n" + (f"is_a: GO:{parent}\n" if parent else "")
+    for term, name, parent in (
+        ("0008150", "biological process", None),
+        ("0006259", "DNA metabolic process", "0008150"),
+        ("0006281", "DNA repair", "0006259"),
+        ("0006310", "DNA recombination", "0006259"),
+        ("0006284", "base-excision repair", "0006281"),
+        ("0006289", "nucleotide-excision repair", "0006281"),
+    )
+)
 
 
 def commands(page: Path) -> list[str]:
@@ -35,6 +48,15 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
     (tmp_path / "regulation.tsv").write_text(edges)
     (tmp_path / "table.csv").write_text("regulator,gene\n" + edges.replace("\t", ","))
     (tmp_path / "pairs.tsv").write_text("lexA\trecA\nrecA\tlexA\n")
+    (tmp_path / "new-edges.tsv").write_text("lexA\tnew\nnew\tgene9\n")
+    (tmp_path / "gone.tsv").write_text(edges.splitlines()[-1])
+    (tmp_path / "edges" / "year=2026").mkdir(parents=True)
+    rows = pl.read_csv(
+        tmp_path / "edges.tsv", separator="\t", new_columns=["source", "target"], has_header=False
+    )
+    for file, part in {"part-1": rows[:40], "part-2": rows[40:], "edges/year=2026/part-0": rows}.items():
+        part.write_parquet(tmp_path / f"{file}.parquet")
+    (tmp_path / "go.obo").write_text(ONTOLOGY)
     for command in commands(page):
         program, *arguments = shlex.split(command)
         assert program == "timelike", command

@@ -68,7 +68,7 @@ def test_pictures_show_the_probabilities_that_are_predicted():
     curve = plot.calibration_curve(mild, pairs, bins=1).axes[0].lines[1].get_xdata()
     asked = mild.log_prob_by_number(np.arange(0, 8, 2), np.arange(1, 8, 2))
     assert curve[0] == pytest.approx(np.exp(asked).mean(), rel=1e-5)
-    for kind in ("auto", "adjacency", "landscape"):
+    for kind in ("adjacency", "landscape"):
         for embedding, ratio in ((mild, "calibrated for\n4 non-edges"), (named, "not calibrated")):
             labels = [axes.get_ylabel() for axes in plot.draw(embedding, graph, kind).axes]
             assert any(ratio in label for label in labels), (kind, labels)

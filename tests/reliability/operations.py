@@ -62,7 +62,7 @@ def split(folder: Path, turn: int) -> None:
     if (folder / "parts").exists():
         (folder / "parts").rename(old)
         shutil.rmtree(old)
-    Split(str(folder.parent / "edges.tsv"), folder / "parts", json=True).run()
+    Split((str(folder.parent / "edges.tsv"),), folder / "parts", json=True).run()
 
 
 def fit(folder: Path, turn: int) -> None:
