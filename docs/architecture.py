@@ -44,7 +44,7 @@ PATHS = {
         "evidence.learning:combine": "Combiner: geometry and evidence, weighed on unseen edges",
     },
     "predict": {
-        "estimator.spacetime_embedding:SpacetimeEmbedding.top_edges": "how many edges, between which nodes",
+        "estimator.fitted_answers:FittedAnswers.top_edges": "how many edges, between which nodes",
         "embedding.trained_on:TrainedOn.known": "known edges, which are excluded",
         "evidence.joint:Joint.top_edges": "source, target, probability and spread, best first",
         "evidence.pair_columns:Columns.features": "paths, degrees and the like of each pair",

@@ -176,7 +176,8 @@ def held(x: object) -> Iterator[object]:
 def returned(name: str, x: object) -> Iterator[object]:
     """The classes that a documented function, or a method or property of a documented class, returns."""
     if inspect.isclass(x):
-        for member, value in vars(x).items():
+        own = [kind for kind in x.__mro__ if kind.__module__.startswith("timelike.")]
+        for member, value in ((name, value) for kind in own for name, value in vars(kind).items()):
             function = getattr(value, "fget", None) or getattr(value, "__func__", value)
             function = getattr(function, "func", function)  # a cached property
             if not member.startswith("_") and member not in hidden(name) and inspect.isfunction(function):

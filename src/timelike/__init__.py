@@ -78,6 +78,15 @@ _HOMES = {
     "training.training_loop": ("DivergedError", "InterruptedTraining", "train"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+#: Names that users guess, and what to write.
+_RIGHT_CALLS = {
+    "fit": "SpacetimeEmbedding().fit(graph)",
+    "load": "SpacetimeEmbedding.load(folder)",
+    "load_dataset": "datasets.load(name)",
+    "from_networkx": "read(graph)",
+    "read_edgelist": "read(file)",
+    "train_test_split": "split_edges(graph)",
+}
 
 __all__ = [
     "Checkpointing",
@@ -120,7 +129,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"timelike.{name}")
     if name in _HOME_OF:
         return getattr(importlib.import_module(f"timelike.{_HOME_OF[name]}"), name)
-    raise AttributeError(f"module 'timelike' has no attribute {name!r}; it has {', '.join(__all__)}")
+    right = _RIGHT_CALLS.get(name)
+    hint = f"use timelike.{right}" if right else f"it has {', '.join(__all__)}"
+    raise AttributeError(f"module 'timelike' has no attribute {name!r}; {hint}")
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from small_fits import GENES, small
+from small_fits import GENES, PLAIN, small
 
 from timelike import SpacetimeEmbedding
 from timelike.estimator.inputs import read_graph
@@ -125,6 +125,10 @@ PAIRS = "predictions are about pairs of nodes, not about rows of a matrix"
 BY_PAIRS = dict.fromkeys(
     [
         "check_dict_unchanged",
+        "check_dtype_object",
+        "check_estimators_nan_inf",
+        "check_f_contiguous_array_estimator",
+        "check_fit2d_predict1d",
         "check_estimators_dtypes",
         "check_estimators_pickle",
         "check_fit_idempotent",
@@ -135,13 +139,25 @@ BY_PAIRS = dict.fromkeys(
         "check_pipeline_consistency",
     ],
     PAIRS,
-)
+) | {"check_transformer_preserve_dtypes": "points are in single precision"}
+
+
+class OfMatrices(SpacetimeEmbedding):
+    """Declares that rows and columns are samples, so that the checks make square matrices."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.sparse = True
+        return tags
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore:.* edges (have|are known)")
 @pytest.mark.filterwarnings("ignore:.* has all possible edges")  # they draw full matrices
 @parametrize_with_checks(
-    [small("euclidean", likelihood="fermi-dirac", dim=2, epochs=1)],  # quickly compiled for every shape
+    [
+        OfMatrices("euclidean", **{**PLAIN, "likelihood": "fermi-dirac", "dim": 2, "epochs": 1})
+    ],  # quickly compiled for every shape
     expected_failed_checks=lambda _: BY_PAIRS,
 )
 def test_scikit_learn_checks(estimator, check):

@@ -40,7 +40,7 @@ def test_score_is_the_average_precision(graph, fitted):
     for score in (found.score(split), found.score(test), found.score(pairs, labels.astype(int))):
         assert score == pytest.approx(expected)
     with pytest.raises(ValueError, match=r"1 \(an edge\) or 0 for each of the 2 pairs"):
-        found.score([(0, 1), (1, 2)])
+        found.score([(0, 1), (1, 2)], [1])
     with pytest.raises(ValueError, match="40 nodes"):
         found.score(split_edges(duplication_divergence(1, 30)))
     with pytest.raises(ValueError, match=r"pairs\[1\] is .3,.; it must be .source, target"):

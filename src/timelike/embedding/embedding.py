@@ -13,9 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
+from timelike._util.guesses import how_many
 from timelike.core.model import Model, Ranker
 from timelike.embedding import exact_ranking, exports, fold_in, model_folder, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
+from timelike.embedding.node_vectors import NodeVectors
 from timelike.embedding.pair_answers import PairAnswers
 from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
@@ -26,8 +28,6 @@ from timelike.graphs.digraph import DiGraph, checked_nodes
 from timelike.graphs.node_names import as_names
 
 if TYPE_CHECKING:
-    import polars
-
     from timelike.engine.config import Config
 
 #: How to get an embedding and validation pairs.
@@ -36,7 +36,7 @@ VALID = "the part `valid` of a Split, or LabelledPairs.build(positives, negative
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Embedding(PairAnswers):
+class Embedding(NodeVectors, PairAnswers):
     """The points of the selected epoch, with the history of all epochs.
 
     `history` maps loss, gradient_norm, saturated, off_surface, rejected, left_out, valid_ap and test_ap to
@@ -48,7 +48,8 @@ class Embedding(PairAnswers):
     log-odds and calibrates the mean. Pictures, exports, `most_similar` and the explorer show the first one.
 
     `prob`, `log_prob`, `log_odds` and `spread` take nodes by name, or by number if there are no names, and
-    return an array, or a float for two single nodes.
+    return an array, or a float for two single nodes. `embedding[node]` is a point, `embedding[[a, b]]` some
+    rows, and `np.asarray(embedding)` all of them; `node in embedding` and `len(embedding)` are about nodes.
     """
 
     model: Model
@@ -81,14 +82,17 @@ class Embedding(PairAnswers):
             raise ValueError("the model has 1 member, so no spread; fit it with members=5")
         return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
 
+    @how_many
     def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges out of a node, best first, except those in `exclude` or to `strangers`."""
         return top_k.of_node(self, node, k, exclude)
 
+    @how_many
     def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges into a node, best first, except those in `exclude` or from `strangers`."""
         return top_k.of_node(self, node, k, exclude, incoming=True)
 
+    @how_many
     def top_edges(
         self,
         k: int = 10,
@@ -110,6 +114,7 @@ class Embedding(PairAnswers):
         """`top_targets` of many sources, by number: see `PairAnswers.best_of_each`."""
         return top_k.of_each(self, sources, k, exclude)
 
+    @how_many
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first; they have nearly the same edges.
 
@@ -171,10 +176,6 @@ class Embedding(PairAnswers):
         others = None if self.others is None else np.stack(tables[1:])
         info = {**self.info, "added": note}
         return dataclasses.replace(self, points=tables[0], others=others, names=names, info=info)
-
-    def to_frame(self) -> polars.DataFrame:
-        """A polars table: node, coordinates (t0 … timelike, x0 … spacelike), and time, Δt from the origin."""
-        return exports.to_frame(self)
 
     def export(
         self, path: str | os.PathLike, format: str, graph: DiGraph | None = None, edges: int = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,12 +13,14 @@ from sklearn.utils.validation import validate_data
 from timelike._util.checks import share, show
 from timelike.embedding.calibration import FEWEST
 from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.negative_kinds import draw_negatives
+from timelike.evaluation.negative_kinds import draw_negatives, suitable_negatives
 from timelike.evaluation.splits import split_edges
 from timelike.evidence.node_features import NodeFeatures
 from timelike.graphs.digraph import DiGraph
+from timelike.graphs.growth import grown_numbers
 from timelike.io import read
 from timelike.io.edge_shards import AnyGraph, EdgeShards
+from timelike.io.foreign_graphs import is_edge_index
 
 #: Negatives per held-out edge.
 RATIO = 4
@@ -101,7 +104,10 @@ def read_graph(graph: Any, estimator: Any) -> AnyGraph:
     if _is_matrix(graph):
         graph = validate_data(estimator, graph, accept_sparse=("csr", "csc", "coo"), ensure_min_samples=2)
         if graph.shape[0] != graph.shape[1]:
-            raise ValueError(f"graph has shape {graph.shape}; an adjacency matrix must be square")
+            raise ValueError(
+                f"graph has shape {graph.shape}; an adjacency matrix must be square. "
+                "For cross-validation pass the edges, an (m, 2) array such as graph.pairs"
+            )
         graph = graph if hasattr(graph, "tocoo") else csr_array(graph)
     found = read(graph)
     if found.num_nodes < 2 or not found.num_edges:
@@ -115,18 +121,63 @@ def _is_matrix(graph: Any) -> bool:
         return bool(graph) and isinstance(graph[0], list) and len(graph[0]) not in (2, 3)
     if not isinstance(graph, np.ndarray):
         return hasattr(graph, "tocoo")
+    if is_edge_index(graph):
+        return False
     if graph.ndim != 2 or graph.shape[1] not in (2, 3):
         return True
     return graph.dtype.kind == "f" and bool(np.any(graph[:, :2] != np.floor(graph[:, :2])))
 
 
+def nodes_of(graph: Any, estimator: Any) -> list[Any]:
+    """The nodes of a graph, in its order, or of a list of nodes by name."""
+    names = estimator.embedding_.names
+    if isinstance(graph, list | tuple | np.ndarray) and np.ndim(graph[:1]) == 1:
+        return list(graph)
+    found = read_graph(graph, estimator)
+    count = len(estimator.embedding_.points)
+    if isinstance(found, DiGraph) and found.names is None and names is None and found.num_nodes != count:
+        raise ValueError(f"graph is {found}; the model has {count:,} nodes. Add new ones with update(edges)")
+    return [found.name(i) for i in range(found.num_nodes)]
+
+
+def edges_and_negatives(edges: Any, known: DiGraph, seed: int) -> LabelledPairs:
+    """Held-out edges and four negatives for each, of the kind that suits the known graph."""
+    graph = read(edges)
+    numbers, _, _ = grown_numbers(graph, known.num_nodes, known.names)
+    pairs = numbers[graph.pairs]
+    pairs = pairs[(pairs < known.num_nodes).all(axis=1)]
+    if not len(pairs):
+        raise ValueError(
+            f"none of the {graph.num_edges:,} edges joins nodes of the model; learn new ones by update(edges)"
+        )
+    learned = int(known.has_edges(*pairs.T).sum())
+    for count, what in (
+        (graph.num_edges - len(pairs), "have nodes that the model does not know, and are left out"),
+        (learned, "are known to the model: the score is not fair"),
+    ):
+        if count:
+            warnings.warn(f"{count:,} of {graph.num_edges:,} edges {what}", stacklevel=3)
+    kind = suitable_negatives(known)
+    return LabelledPairs.build(pairs, draw_negatives(kind, known.with_edges(pairs), pairs, RATIO, seed))
+
+
 def ends_of(pairs: Any) -> tuple[Any, Any]:
-    """Sources and targets of (n, 2) pairs of names or numbers, or of a frame with two columns."""
+    """Sources and targets of (n, 2) pairs of names or numbers, of a frame with two columns, of an array of
+    shape (2, n), or of the edges of a graph.
+    """
     if hasattr(pairs, "tocoo"):
         raise TypeError("pairs is a sparse matrix; it must be a list of (source, target), not sparse")
     if hasattr(pairs, "to_numpy"):
         pairs = pairs.to_numpy()
+    if isinstance(pairs, DiGraph):
+        pairs = [(pairs.name(s), pairs.name(t)) for s, t in pairs.pairs]
+    elif hasattr(pairs, "adj"):
+        pairs = list(pairs.edges())
+    elif hasattr(pairs, "__array__"):
+        pairs = np.asarray(pairs)
     if isinstance(pairs, np.ndarray):
+        if is_edge_index(pairs):
+            pairs = pairs.T
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise ValueError(f"pairs has shape {pairs.shape}; it must be (pairs, 2). Reshape your data")
         return pairs[:, 0], pairs[:, 1]

@@ -255,7 +255,8 @@ def _log_likelihood(nodes: np.ndarray, frequencies: np.ndarray) -> float:
 
 def check_geometry(geometry: str, more: tuple[str, ...] = ()) -> None:
     """Raise a `ValueError` unless `geometry` is the name of a geometry or one of `more`."""
-    one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS, *READ_OFF))
+    note = ", or a manifold object such as timelike.manifolds.Minkowski(4)"
+    one_of("geometry", geometry, (*more, *MANIFOLDS, *MODELS, *READ_OFF), note)
 
 
 def _likelihood(geometry: str, likelihood: str | Likelihood | None) -> Likelihood:

@@ -4,48 +4,52 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
+from timelike._util.guesses import keywords
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.embedding import model_folder
-from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.exact_ranking import aligned
-from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
 from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_plan import FitPlan, resolve
-from timelike.estimator.inputs import ends_of, labels_of, read_graph, with_feature_nodes
+from timelike.estimator.fitted_answers import FittedAnswers
+from timelike.estimator.inputs import read_graph, with_feature_nodes
 from timelike.estimator.settings import FitOptions, Settings, from_json, to_json
 from timelike.estimator.updating import DRIFT, update
-from timelike.evaluation import metrics
-from timelike.evaluation.labelled_pairs import LabelledPairs
-from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
-from timelike.evaluation.splits import Split
 from timelike.evidence import joint_file, label_file
 from timelike.evidence.edge_labels import EdgeLabels
-from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.joint import Joint
 from timelike.evidence.label_model import LabelModel
 from timelike.evidence.outside import evidence_again
 from timelike.graphs.digraph import DiGraph
 from timelike.io import read
 from timelike.training.checkpoint import Checkpointing
 
-if TYPE_CHECKING:
-    import polars
+#: Parameters of other libraries that mean the same.
+PARAMETERS = {
+    **dict.fromkeys(("n_components", "embedding_dim", "dimensions", "vector_size", "n_dims"), "dim"),
+    **dict.fromkeys(("max_iter", "n_epochs", "num_epochs", "n_iter"), "epochs"),
+    **dict.fromkeys(("random_state", "random_seed"), "seed"),
+    **dict.fromkeys(("manifold", "space", "metric"), "geometry"),
+    **dict.fromkeys(("verbose",), "progress"),
+    **dict.fromkeys(("negative", "num_negative_samples", "n_negatives"), "negatives"),
+    "lr": "learning_rate",
+    "n_init": "seeds",
+    "validation_fraction": "valid_fraction",
+}
 
 
-class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
+class SpacetimeEmbedding(FittedAnswers):
     """Embed a directed graph in a spacetime, and predict missing edges.
 
     geometry        a name in `timelike.manifolds.MANIFOLDS`, a manifold object, or "auto": train the
@@ -87,6 +91,7 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     None) and `known_` (all known edges, which predictions exclude).
     """
 
+    @keywords(**PARAMETERS)
     def __init__(
         self,
         geometry: str | Manifold = "auto",
@@ -146,6 +151,10 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         """
         return self.carry_out(self.plan(graph, valid=valid)).learn_labels(labels)
 
+    def fit_transform(self, graph: Any, y: Any = None, **options: Any) -> np.ndarray:
+        """`fit`, and the points of all nodes, in the order of the graph."""
+        return self.fit(graph, y, **options).embedding_.points
+
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
         embedding, graph, joint = carry_out(plan, self.checkpoint, self.progress, train)
@@ -176,90 +185,6 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
     def options(self) -> FitOptions:
         """The parameters that a plan depends on."""
         return FitOptions(**{f.name: getattr(self, f.name) for f in dataclasses.fields(FitOptions)})
-
-    def predict_proba(self, pairs: Any) -> np.ndarray:
-        """Probabilities (no edge, edge), a row for each of the (source, target) pairs, by name.
-
-        Nodes without names go by number. `calibration_` says for which ratio of non-edges to edges the
-        probabilities hold.
-        """
-        edge = np.exp(self.answers_.log_prob(*ends_of(pairs)).astype(np.float64))
-        return np.stack([1 - edge, edge], axis=1)
-
-    def predict_spread(self, pairs: Any) -> np.ndarray:
-        """How unsure each of the probabilities of the edges is: their standard deviation over members."""
-        return self.answers_.spread(*ends_of(pairs))
-
-    def decision_function(self, pairs: Any) -> np.ndarray:
-        """Log-odds of the edges, calibrated like the probabilities."""
-        return self.answers_.log_odds(*ends_of(pairs))
-
-    def score(self, pairs: Any, y: Any = None) -> float:
-        """Average precision on the test pairs of a `Split`, on `LabelledPairs`, or on pairs with labels `y`.
-
-        The last are (source, target) by name, as in `predict_proba`, and 1 for an edge or 0.
-        """
-        embedding = self._fitted()
-        if isinstance(pairs, Split):
-            same_nodes(embedding, pairs.train)
-            pairs = pairs.test
-        if isinstance(pairs, LabelledPairs):
-            scores, labels = (
-                score_pairs(self.answers_, pairs.sources, pairs.targets),
-                np.asarray(pairs.labels),
-            )
-        else:
-            scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
-        return metrics.average_precision(scores, labels)
-
-    def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k most likely edges out of a node, best first, without `exclude` (default: known edges)."""
-        return self.answers_.top_targets(node, k, exclude=self._excluded(exclude))
-
-    def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k most likely edges into a node, best first, without `exclude` (default: known edges)."""
-        return self.answers_.top_sources(node, k, exclude=self._excluded(exclude))
-
-    def top_edges(
-        self,
-        k: int = 10,
-        *,
-        sources: Iterable[Hashable] | None = None,
-        targets: Iterable[Hashable] | None = None,
-        exclude: DiGraph | None = None,
-    ) -> Predictions:
-        """The k most likely missing edges, best first: of the whole graph, or between the given nodes.
-
-        `exclude`: edges to leave out, default the known ones.
-        """
-        excluded = self._excluded(exclude)
-        return self.answers_.top_edges(k, sources=sources, targets=targets, exclude=excluded)
-
-    def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
-        """The k nodes nearest to a node in spacetime, nearest first."""
-        return self._fitted().most_similar(node, k)
-
-    def ancestors(
-        self, node: Hashable, k: int | None = None, *, threshold: float | None = None
-    ) -> list[Relative]:
-        """The nodes towards the root whose light cones hold a node, nearest first; at most k of them.
-
-        With a `threshold`, those whose edge or path has at least this probability.
-        """
-        return self._fitted().ancestors(node, k, threshold=threshold, graph=self._known_if_kept())
-
-    def descendants(
-        self, node: Hashable, k: int | None = None, *, threshold: float | None = None
-    ) -> list[Relative]:
-        """The nodes away from the root in the light cone of a node, nearest first, as in `ancestors`."""
-        return self._fitted().descendants(node, k, threshold=threshold, graph=self._known_if_kept())
-
-    def common_ancestors(
-        self, first: Hashable, second: Hashable, k: int | None = None, *, threshold: float | None = None
-    ) -> list[CommonAncestor]:
-        """The lowest common ancestors of two nodes, nearest first, as in `ancestors`."""
-        graph = self._known_if_kept()
-        return self._fitted().common_ancestors(first, second, k, threshold=threshold, graph=graph)
 
     def add_nodes(self, edges: Iterable[tuple], config: Config | None = None) -> SpacetimeEmbedding:
         """Fold in the new nodes that `edges` names, see `Embedding.add_nodes`; the edges are known from now.
@@ -298,16 +223,6 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
             progress=self.progress,
         )
         return self._keep(embedding, trained_on, joint)
-
-    def why(self, source: Hashable, target: Hashable) -> tuple[float, list[Reason]]:
-        """Why an edge is likely or not: see `Joint.why`. Only a joint model can say."""
-        if self._fitted() and self.joint_ is None:
-            raise ValueError('why needs evidence="structure"; this model is geometry alone')
-        return self.joint_.why(source, target)  # type: ignore[union-attr]
-
-    def to_frame(self) -> polars.DataFrame:
-        """A polars table: node, its coordinates, and its time."""
-        return self._fitted().to_frame()
 
     def save(self, path: str | os.PathLike) -> None:
         """Write `embedding_`, what it was trained on and the parameters to a folder, see `Embedding.save`.
@@ -349,55 +264,3 @@ class SpacetimeEmbedding(BaseEstimator):  # type: ignore[misc]
         if trained_on is not None and (file := model_folder.evidence_file(path, model_folder.LABELS)):
             self.labels_ = label_file.load(file, trained_on.known, () if joint is None else joint.evidence)
         return self
-
-    @property
-    def answers_(self) -> Embedding | Joint:
-        """What predicts: the joint model, or the embedding if the geometry is alone."""
-        embedding = self._fitted()
-        return embedding if self.joint_ is None else self.joint_
-
-    @property
-    def calibration_(self) -> str:
-        """For which ratio of non-edges to edges the probabilities hold, and what they were learned from."""
-        if self._fitted() and self.joint_ is not None:
-            return self.joint_.calibration_text
-        return str(self.embedding_.info.get("calibration", "the probabilities are not calibrated"))
-
-    @property
-    def graph_(self) -> DiGraph:
-        """The training edges."""
-        return self._data().graph
-
-    @property
-    def valid_(self) -> LabelledPairs | None:
-        """The held-out pairs, if there are any."""
-        return self._data().valid
-
-    @property
-    def known_(self) -> DiGraph:
-        """The training and the held-out edges."""
-        return self._data().known
-
-    def _fitted(self) -> Embedding:
-        check_is_fitted(self, "embedding_")
-        return self.embedding_
-
-    def _data(self) -> TrainedOn:
-        check_is_fitted(self, "trained_on_")
-        if self.trained_on_ is None:
-            raise ValueError(
-                "this model does not keep its training edges; pass exclude=graph, or load(path, graph=…)"
-            )
-        return self.trained_on_
-
-    def _known_if_kept(self) -> DiGraph | None:
-        return None if self._fitted() and self.trained_on_ is None else self.known_
-
-    def _excluded(self, exclude: DiGraph | None) -> DiGraph:
-        return self.known_ if exclude is None else exclude
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        tags.input_tags.sparse = True
-        return tags

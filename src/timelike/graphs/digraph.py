@@ -5,16 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from timelike._util.checks import instance, show, whole_number
-from timelike.graphs import edge_sorting
+from timelike._util.guesses import SaysTheRightCall
+from timelike.graphs import conversions, edge_sorting
 from timelike.graphs.node_names import NameColumn, Names, as_names, label_of, unknown
 from timelike.graphs.reading_notes import ReadSummary
 
 if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import polars
     from scipy.sparse import csr_array
 
     from timelike.graphs.description import Description
@@ -24,7 +28,7 @@ MOST_EDGES = MOST_NODES = 2**31 - 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class DiGraph:
+class DiGraph(SaysTheRightCall):
     """Edges `sources[i]` → `targets[i]` between nodes 0 … `num_nodes` − 1.
 
     Edges join different nodes, are unique and sorted by source, then target; there are at most 2³¹ − 1.
@@ -40,6 +44,17 @@ class DiGraph:
     weights: np.ndarray | None = None
     times: np.ndarray | None = None
     notes: ReadSummary | None = None
+
+    RIGHT_CALLS: ClassVar = {
+        "nodes": "names, num_nodes, or to_networkx().nodes",
+        "edges": "pairs, to_polars(), or to_networkx().edges",
+        "edge_index": "pairs.T",
+        "number_of_nodes": "num_nodes",
+        "number_of_edges": "num_edges",
+        "has_edge": "has_edges(sources, targets), by number",
+        "add_edge": "with_edges(edges), which makes a new graph",
+        "add_edges_from": "with_edges(edges), which makes a new graph",
+    }
 
     def __post_init__(self) -> None:
         for name in ("sources", "targets"):
@@ -168,6 +183,21 @@ class DiGraph:
     def pairs(self) -> np.ndarray:
         """The edges as an (n, 2) array of node numbers."""
         return np.stack([self.sources, self.targets], axis=1)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.pairs, dtype)
+
+    def to_polars(self) -> polars.DataFrame:
+        """A polars table with a row per edge: source and target by name, weight and time if there are any."""
+        return conversions.to_polars(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """`to_polars` as a pandas table."""
+        return conversions.to_pandas(self.to_polars())
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """A networkx graph, with weights, times and labels as attributes."""
+        return conversions.to_networkx(self)
 
     def name(self, node: int) -> Hashable:
         """The name of a node; its number in a graph without names."""

@@ -134,7 +134,9 @@ def _series(column: Any) -> Any:
 
 
 def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: Column | None) -> DiGraph:
-    """Read two or three columns as an edge list; any other square array as an adjacency matrix."""
+    """Read two or three columns as an edge list, an edge index, any other square array as a matrix."""
+    if columns is None and time is None and is_edge_index(source):
+        source = source.T
     shape = f"source has shape {source.shape}"
     if source.ndim != 2:
         raise ValueError(f"{shape}; it must be (edges, 2 or 3) or square")
@@ -153,13 +155,17 @@ def _array(source: np.ndarray, builder: Builder, columns: Columns | None, time: 
 
         return _sparse(csr_array(source), builder)
     if columns is None and wide not in (2, 3):
-        hint = "; transpose an edge_index: source.T" if rows == 2 else ""
-        raise ValueError(f"{shape}; it must be (edges, 2 or 3) or square{hint}")
+        raise ValueError(f"{shape}; it must be (edges, 2 or 3), an integer (2, edges), or square")
     used = pick(builder.source, None, wide, tuple(range(wide)) if columns is None else columns, time)
     kept = sorted({i for i in used if i is not None})
     numeric = source.dtype.kind in "iuf"
     table = {str(i): np.ascontiguousarray(source[:, i]) if numeric else source[:, i].tolist() for i in kept}
     return _columns(table, builder, used.among(kept))
+
+
+def is_edge_index(array: np.ndarray) -> bool:
+    """Whether these are sources above targets, as in PyTorch Geometric: whole numbers of shape (2, edges)."""
+    return array.ndim == 2 and array.shape[0] == 2 and array.shape[1] > 3 and array.dtype.kind in "iu"
 
 
 def _pytorch_geometric(source: Any, builder: Builder) -> DiGraph:

@@ -43,8 +43,8 @@ def read(
     `source` is a file (`-`: standard input), a URL (`s3://`, `gs://`, `abfs://`), a glob, a folder of
     Parquet, CSV or TSV files, or a list of these, whose rows count as those of one file; a folder in OGB's
     layout; the name of a data set; or an object: a NetworkX graph, a SciPy matrix, a pandas or polars frame,
-    an Arrow table, a NumPy array (two or three columns, or square), a PyTorch Geometric `Data`, a list of
-    pairs or of triples with a weight.
+    an Arrow table, a NumPy array or tensor (two or three columns, square, or an integer `edge_index` of shape
+    (2, edges)), a PyTorch Geometric `Data`, a list of pairs or of triples with a weight.
     `format` names the format of a file; by default, the first bytes and then the file ending decide.
     Files in .gz, .bz2 and .zst are decompressed.
 
@@ -72,7 +72,6 @@ def read(
         "format": format,
         "sheet": sheet,
     }
-    others["sheet"] = sheet
     options = {name: value for name, value in {**lists, **others}.items() if value is not None}
     listed = _nodes(nodes)
     if is_several(source):

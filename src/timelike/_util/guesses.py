@@ -1,0 +1,45 @@
+"""Names of other libraries that users guess: the error says which name of ours does the same."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: a keyword of another library raises a `TypeError` that names our keyword for it."""
+
+    def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for guess in ours.keys() & kwargs.keys():
+                raise TypeError(f"{name} has no {guess}; use {ours[guess]}={kwargs[guess]!r}")
+            return function(*args, **kwargs)
+
+        return call
+
+    return wrap
+
+
+#: For functions that rank: how many results.
+how_many = keywords(topn="k", top_k="k", n="k", n_neighbors="k")
+
+
+class SaysTheRightCall:
+    """A class whose `RIGHT_CALLS` (guessed attribute → what to write) complete the `AttributeError`."""
+
+    RIGHT_CALLS: ClassVar[Mapping[str, str]] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self).RIGHT_CALLS:
+                right = type(self).RIGHT_CALLS[name]
+                raise AttributeError(f"{type(self).__name__} has no {name}; use {right}", name=name)
+            return self.__getattribute__(name)  # raises the error of a property once more
