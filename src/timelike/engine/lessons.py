@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 
 import jax
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Int
 
-from timelike.engine.sampling import EdgeTable, Nodes, Pools
-from timelike.engine.table_rows import Places
+from timelike.engine.padded_edges import OfTable
+from timelike.engine.sampling import Nodes
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class Lessons:
-    """The edges `ids` of a table, as an `EdgeSource`."""
+class Lessons(OfTable):
+    """The edges `ids` of a table."""
 
-    table: EdgeTable
     ids: Int[Array, "lessons"]
 
     @property
@@ -26,32 +25,6 @@ class Lessons:
 
     count = num_edges
 
-    @property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return self.table.num_nodes
-
-    @property
-    def draws(self) -> int:
-        """How often a negative is drawn before it is left out."""
-        return self.table.draws
-
-    @property
-    def pools(self) -> Pools:
-        """The nodes and pairs that some kinds of negatives draw from."""
-        return self.table.pools
-
-    @property
-    def places(self) -> Places:
-        """Nothing: no step moves every node."""
-        return self.table.places
-
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of lessons by number."""
         return self.table.edges(self.ids[ids])
-
-    def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge of the whole graph."""
-        return self.table.contains(sources, targets)
-
-    below, asking = EdgeTable.below, EdgeTable.asking

@@ -43,37 +43,11 @@ class Room(NamedTuple):
         return cls(table.num_edges, sources, targets, table.halvings, table.draws)
 
 
-@jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class PaddedEdges:
-    """The edges of a graph in a table with room for more; padding comes last and is no positive.
-
-    The nodes that negatives are drawn from are repeated until the room is full.
-    """
+class OfTable:
+    """Edges of a table, as an `EdgeSource`: all but their number and how they are counted is the table's."""
 
     table: EdgeTable
-    count: Int[Array, ""]
-
-    @classmethod
-    def of(cls, table: EdgeTable, room: Room) -> PaddedEdges:
-        """The same edges in this room, which must be large enough; listed pairs are not padded."""
-        sources, targets, weights = (
-            _filled(x, room.edges) for x in (table.sources, table.targets, table.weights)
-        )
-        active_sources, active_targets = (
-            _filled(pool, length)
-            for pool, length in zip(table.pools[:2], (room.active_sources, room.active_targets), strict=True)
-        )
-        padded = dataclasses.replace(
-            table,
-            sources=sources,
-            targets=targets,
-            weights=weights,
-            pools=Pools(active_sources, active_targets, *table.pools[2:]),
-            halvings=max(room.halvings, table.halvings),
-            draws=max(room.draws, table.draws),
-        )
-        return cls(padded, jnp.asarray(table.num_edges, jnp.int32))
 
     @property
     def num_nodes(self) -> int:
@@ -107,8 +81,40 @@ class PaddedEdges:
         return self.table.edges(ids)
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
-        """Whether each pair is an edge: padding never is."""
+        """Whether each pair is an edge of the table: padding never is."""
         return self.table.contains(sources, targets)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True)
+class PaddedEdges(OfTable):
+    """The edges of a graph in a table with room for more; padding comes last and is no positive.
+
+    The nodes that negatives are drawn from are repeated until the room is full.
+    """
+
+    count: Int[Array, ""]
+
+    @classmethod
+    def of(cls, table: EdgeTable, room: Room) -> PaddedEdges:
+        """The same edges in this room, which must be large enough; listed pairs are not padded."""
+        sources, targets, weights = (
+            _filled(x, room.edges) for x in (table.sources, table.targets, table.weights)
+        )
+        active_sources, active_targets = (
+            _filled(pool, length)
+            for pool, length in zip(table.pools[:2], (room.active_sources, room.active_targets), strict=True)
+        )
+        padded = dataclasses.replace(
+            table,
+            sources=sources,
+            targets=targets,
+            weights=weights,
+            pools=Pools(active_sources, active_targets, *table.pools[2:]),
+            halvings=max(room.halvings, table.halvings),
+            draws=max(room.draws, table.draws),
+        )
+        return cls(padded, jnp.asarray(table.num_edges, jnp.int32))
 
 
 def _filled(values: Array, length: int) -> Array:
