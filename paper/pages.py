@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.zoo import page as zoo_page
 from paper.groups import honest, load_group
 from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
@@ -185,7 +186,9 @@ def block(name: str, folder: Path) -> str:
     if name == "members":
         return members.table()
     if name == "zoo":
-        return str(importlib.import_module("benchmarks.zoo.page").documented())
+        return zoo_page.documented()
+    if name == "zoo-summary":
+        return f"{zoo_page.summarised(zoo_page.unpack(zoo_page.STORED))}\n"
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:

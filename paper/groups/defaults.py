@@ -72,7 +72,7 @@ def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """AP in percent of the defaults and of the tuned model on test and validation pairs."""
     data, geometry = about["dataset"], about["geometry"]
     split = load_split(data, about["split"], data_dir, about["protocol"])
-    estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, progress=False)
+    estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, evidence="none", progress=False)
     default = estimator.fit(split.train, valid=split.valid).score(split)
     valid = estimator.embedding_.info["valid_ap"]
     found = {"default": round(100 * float(default), 2), "default_valid": round(100 * float(valid), 2)}

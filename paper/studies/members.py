@@ -41,7 +41,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73")
 def score(data: str, seed: int) -> dict[str, Any]:
     """Test scores of the members alone and together, and probability and spread of every test pair."""
     split = load_split(data, seed, None)
-    estimator = tl.SpacetimeEmbedding(dim=DIM, members=MEMBERS, refit=False, progress=False)
+    estimator = tl.SpacetimeEmbedding(dim=DIM, members=MEMBERS, refit=False, evidence="none", progress=False)
     before = estimator.fit(split.train, valid=split.valid).embedding_
     after = trained_again(before, split.train.with_edges(split.valid_edges))
     alone = [

@@ -47,7 +47,9 @@ def run(data: str, seed: int, data_dir: str | None) -> dict[str, Any]:
 
 
 def _scores(split: tl.Split, dim: int, members: int) -> dict[str, Any]:
-    estimator = tl.SpacetimeEmbedding(dim=dim, members=members, refit=False, baselines="none", progress=False)
+    estimator = tl.SpacetimeEmbedding(
+        dim=dim, members=members, refit=False, baselines="none", evidence="none", progress=False
+    )
     before = estimator.fit(split.train, valid=split.valid).embedding_
     known = split.train.with_edges(split.valid_edges)
     after = trained_again(before, known) if members > 1 else _again(before, known)
