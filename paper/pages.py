@@ -58,8 +58,9 @@ STUDIES = (
     *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-#: The simple methods that the README shows.
+#: The simple methods that the README shows, and those that it leaves to the results page.
 SHOWN = ("degree product", "L3", "L3 normalised", "SVD", "dot product")
+LEFT_OUT = [name for name in honest.SIMPLE if name not in SHOWN]
 #: The dimension that the README shows.
 DIM = 10
 
@@ -104,7 +105,7 @@ def honest_summary() -> str:
     if not results:
         return "Not computed yet.\n"
     columns = [name for name in honest.COLUMNS if "uniform" not in name]
-    text = f"{honest.table(results, columns)}\n\n{honest.verdict(results)}"
+    text = f"{honest.table(results, columns, LEFT_OUT)}\n\n{honest.verdict(results)}"
     return f"{text}\n\n{provenance(results)}\n"
 
 
@@ -188,7 +189,7 @@ def block(name: str, folder: Path) -> str:
     if name == "zoo":
         return zoo_page.documented()
     if name == "zoo-summary":
-        return f"{zoo_page.summarised(zoo_page.unpack(zoo_page.STORED))}\n"
+        return zoo_page.summarised(zoo_page.unpack(zoo_page.STORED))
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:
@@ -208,7 +209,12 @@ def pages(folder: Path) -> Iterator[tuple[Path, str]]:
     """Every page with its text as the results demand it; pictures go into `folder`."""
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
-        yield path, BLOCK.sub(lambda m: f"{m[1]}{block(m[2], folder)}{m[3]}", text)
+        yield path, BLOCK.sub(lambda m: f"{m[1]}{block(m[2], folder)}{m[3]}" if _known(m[2]) else m[0], text)
+
+
+def _known(name: str) -> bool:
+    """Whether the results of a block are in the repository; those of the zoo may not be yet."""
+    return not name.startswith("zoo") or zoo_page.STORED.is_file()
 
 
 def store(new: Path) -> None:

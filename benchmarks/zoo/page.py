@@ -64,7 +64,7 @@ def summarised(arms: Arms, half: str = "test") -> str:
     found = _of_graphs(arms.get("default", {}), graphs_of(half))
     found = {key: one for key, one in found.items() if "error" not in one and _same(one, simple.get(key))}
     if not found:
-        return "Not computed yet."
+        return ""
     fit = {key: one["answers"] for key, one in found.items()}
     alone = {key: one["answers"] for key, one in arms.get(ALONE, {}).items() if key in found}
     methods = _methods(simple, fit, None)
@@ -80,7 +80,8 @@ def summarised(arms: Arms, half: str = "test") -> str:
         f"a graph and question is the best of {len(methods)} **on these very test pairs**, which favours it. "
         f"At least as good: at most {100 * summary.SLACK:g} points below it. Below: {lost or 'none'}."
     )
-    return "\n\n".join([_means(cells, others), text, _made([*found.values(), *simple.values()])])
+    made = _made([*found.values(), *simple.values()])
+    return f"{_means(cells, others)}\n\n{text}\n\n{made}\n"
 
 
 def _means(cells: Sequence[summary.Cell], alone: Sequence[summary.Cell]) -> str:

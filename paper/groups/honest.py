@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +155,8 @@ def report(results: list[Result], folder: Path) -> Report:
     return Report(text, rows)
 
 
-def table(results: list[Result], columns: list[str]) -> str:
-    """Median ± standard deviation over splits.
+def table(results: list[Result], columns: list[str], left_out: Collection[str] = ()) -> str:
+    """Median ± standard deviation over splits, without the rows that are left out.
 
     Bold: the best simple method, the best geometry, and the default fit if it is above both.
     """
@@ -167,15 +167,7 @@ def table(results: list[Result], columns: list[str]) -> str:
         if one.get(FIT, 0) > max(one[name] for name in top[column]):
             top[column].add(FIT)
     body = []
-    for name in (
-        *SIMPLE,
-        BEST["simple"],
-        *RIEMANNIAN,
-        BEST["Riemannian"],
-        *SPACETIMES,
-        BEST["spacetime"],
-        FIT,
-    ):
+    for name in (name for name in ROWS if name not in left_out):
         line = [ROWS[name]]
         for column, some in found.items():
             text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}" if some[name] else "–"
@@ -186,18 +178,20 @@ def table(results: list[Result], columns: list[str]) -> str:
 
 def verdict(results: list[Result]) -> str:
     """Who wins where: median differences, and splits won."""
-    body, won = [], dict.fromkeys(DUELS, 0)
+    body: list[list[str]] = []
+    gains: dict[tuple[str, str], list[float]] = {duel: [] for duel in DUELS}
     for column, (_, kind, _) in COLUMNS.items():
-        some = scores(results, column)
-        line = [column.removesuffix(", uniform"), kind]
+        some, line = scores(results, column), [column.removesuffix(", uniform"), kind]
         for one, other in DUELS:
-            gaps = np.subtract(some[one], some[other]) if len(some[one]) == len(some[other]) else np.empty(0)
-            won[one, other] += int(np.median(gaps) > 0) if len(gaps) else 0
-            wins = f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}" if len(gaps) else "–"
-            line.append(wins)
+            if not some[one] or len(some[one]) != len(some[other]):
+                line.append("–")
+                continue
+            gaps = np.subtract(some[one], some[other])
+            gains[one, other].append(float(np.median(gaps)))
+            line.append(f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}")
         body.append(line)
     head = ["", "non-edges", *(f"{SHORT[one]} − {SHORT[other]}" for one, other in DUELS)]
-    fit, simple, riemannian = (f"{count} of {len(body)}" for count in won.values())
+    fit, simple, riemannian = (f"{sum(x > 0 for x in some)} of {len(some)}" for some in gains.values())
     rule = (
         f"The default fit is above the best simple method in {fit} of these comparisons. With the geometry "
         f"alone, the best spacetime is above the best simple method in {simple} and above the best "
