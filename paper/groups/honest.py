@@ -66,7 +66,12 @@ ROWS = {
     BEST["spacetime"]: BEST["spacetime"],
     FIT: "`timelike fit`, defaults: geometry and evidence",
 }
-SHORT = {BEST["simple"]: "simple", BEST["Riemannian"]: "Riemannian", BEST["spacetime"]: "spacetime", FIT: FIT}
+SHORT = {
+    BEST["simple"]: "best simple method",
+    BEST["Riemannian"]: "best Riemannian model",
+    BEST["spacetime"]: "best spacetime",
+    FIT: "default fit",
+}
 #: What is compared split by split.
 DUELS = (
     (FIT, BEST["simple"]),
@@ -167,7 +172,8 @@ def table(results: list[Result], columns: list[str], left_out: Collection[str] =
         if one.get(FIT, 0) > max(one[name] for name in top[column]):
             top[column].add(FIT)
     body = []
-    for name in (name for name in ROWS if name not in left_out):
+    computed = {name for some in found.values() for name, values in some.items() if values}
+    for name in (name for name in ROWS if name in computed and name not in left_out):
         line = [ROWS[name]]
         for column, some in found.items():
             text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}" if some[name] else "–"
@@ -177,25 +183,34 @@ def table(results: list[Result], columns: list[str], left_out: Collection[str] =
 
 
 def verdict(results: list[Result]) -> str:
-    """Who wins where: median differences, and splits won."""
-    body: list[list[str]] = []
-    gains: dict[tuple[str, str], list[float]] = {duel: [] for duel in DUELS}
-    for column, (_, kind, _) in COLUMNS.items():
-        some, line = scores(results, column), [column.removesuffix(", uniform"), kind]
-        for one, other in DUELS:
-            if not some[one] or len(some[one]) != len(some[other]):
-                line.append("–")
-                continue
-            gaps = np.subtract(some[one], some[other])
-            gains[one, other].append(float(np.median(gaps)))
-            line.append(f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}")
-        body.append(line)
-    head = ["", "non-edges", *(f"{SHORT[one]} − {SHORT[other]}" for one, other in DUELS)]
-    fit, simple, riemannian = (f"{sum(x > 0 for x in some)} of {len(some)}" for some in gains.values())
+    """Who wins where: median differences, and splits won; duels that were not computed are left out."""
+    found = {column: scores(results, column) for column in COLUMNS}
+    duels = [duel for duel in DUELS if any(some[duel[0]] for some in found.values())]
+    body = [
+        [column.removesuffix(", uniform"), COLUMNS[column][1], *(_duel(some, *duel) for duel in duels)]
+        for column, some in found.items()
+    ]
+    head = ["", "non-edges", *(f"{SHORT[one]} − {SHORT[other]}" for one, other in duels)]
+    wins = "; ".join(
+        f"the {SHORT[one]} is above the {SHORT[other]} in {sum(np.median(x) > 0 for x in some)} of {len(some)}"
+        for one, other in duels
+        if (some := [gaps for column in found.values() if len(gaps := _gaps(column, one, other))])
+    )
     rule = (
-        f"The default fit is above the best simple method in {fit} of these comparisons. With the geometry "
-        f"alone, the best spacetime is above the best simple method in {simple} and above the best "
-        f"Riemannian model in {riemannian}. Of geometries and simple methods, the one with the best "
-        "validation AP in each split counts. Cells: median difference of test AP, and splits above zero."
+        f"In these comparisons, {wins}. Of simple methods, Riemannian models and spacetimes, the one with "
+        "the best validation AP in each split counts. Cells: median difference of test AP, and splits above "
+        "zero."
     )
     return f"{markdown(head, body)}\n\n{rule}"
+
+
+def _gaps(some: dict[str, list[float]], one: str, other: str) -> np.ndarray:
+    """The differences of test AP, split by split; none unless all splits were computed."""
+    if not some[one] or len(some[one]) != len(some[other]):
+        return np.empty(0)
+    return np.subtract(some[one], some[other])
+
+
+def _duel(some: dict[str, list[float]], one: str, other: str) -> str:
+    gaps = _gaps(some, one, other)
+    return f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}" if len(gaps) else "–"
