@@ -191,15 +191,15 @@ def verdict(results: list[Result]) -> str:
         for column, some in found.items()
     ]
     head = ["", "non-edges", *(f"{SHORT[one]} − {SHORT[other]}" for one, other in duels)]
-    wins = "; ".join(
-        f"the {SHORT[one]} is above the {SHORT[other]} in {sum(np.median(x) > 0 for x in some)} of {len(some)}"
-        for one, other in duels
-        if (some := [gaps for column in found.values() if len(gaps := _gaps(column, one, other))])
-    )
+    wins = []
+    for one, other in duels:
+        medians = [float(np.median(gaps)) for some in found.values() if len(gaps := _gaps(some, one, other))]
+        above = f"{sum(gain > 0 for gain in medians)} of {len(medians)}"
+        wins.append(f"the {SHORT[one]} is above the {SHORT[other]} in {above}")
     rule = (
-        f"In these comparisons, {wins}. Of simple methods, Riemannian models and spacetimes, the one with "
-        "the best validation AP in each split counts. Cells: median difference of test AP, and splits above "
-        "zero."
+        f"In these comparisons, {'; '.join(wins)}. Of simple methods, Riemannian models and spacetimes, the "
+        "one with the best validation AP in each split counts. Cells: median difference of test AP, and "
+        "splits above zero."
     )
     return f"{markdown(head, body)}\n\n{rule}"
 
