@@ -27,10 +27,10 @@ from paper.groups import honest, load_group
 from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score
-from paper.runner.reproduction import load_results, provenance, write_results
+from paper.runner.reproduction import aged, load_results, provenance, write_results
 from paper.studies import members
 from paper.table_rows import load_rows
-from paper.tasks import Result
+from paper.tasks import Options, Result
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
@@ -166,7 +166,8 @@ def study(name: str, folder: Path) -> str:
         return "Not computed yet.\n"
     if hasattr(module, "draw"):
         module.draw(results, folder)
-    return f"{_shown(module.report(results))}\n\n{provenance(results)}\n"
+    late = aged(results, module.tasks(None)) if hasattr(module, "tasks") else ""
+    return f"{_shown(module.report(results))}\n\n{provenance(results)}{late}\n"
 
 
 def _shown(text: str) -> str:
@@ -199,10 +200,11 @@ def block(name: str, folder: Path) -> str:
     results = stored(name)
     if not results:
         return "Not computed yet.\n"
+    late = aged(results, load_group(name).tasks(Options()))
     text = load_group(name).report(results, folder).markdown
     body = re.sub(r"^# .*\n\n", "", text)  # the page has its own title
     body = re.sub(r"^## ", "### ", body, flags=re.MULTILINE)
-    return f"{_shown(body)}\n\n{provenance(results)}\n"
+    return f"{_shown(body)}\n\n{provenance(results)}{late}\n"
 
 
 def pages(folder: Path) -> Iterator[tuple[Path, str]]:
