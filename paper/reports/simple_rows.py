@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from paper.runner.reproduction import load_results
+from paper.tasks import Result
 
 RESULTS = Path(__file__).parents[1] / "results"
 BEST = "the best by validation"
@@ -15,16 +16,18 @@ SHOWN = ("degree product", "L3 normalised", "dot product")
 
 
 def simple_scores(dataset: str, splits: Collection[int], negatives: str) -> dict[str, list[float]]:
-    """Method → test AP on each of the splits; also of the method that is best by validation on each.
-
-    Nothing if a split was not computed.
-    """
+    """The stored test AP of simple methods on these splits; nothing if a split was not computed."""
     file = RESULTS / "simple_methods.json"
-    stored = load_results(file) if file.is_file() else []
+    return scores_of(load_results(file) if file.is_file() else [], dataset, splits, negatives)
+
+
+def scores_of(
+    results: Iterable[Result], dataset: str, splits: Collection[int], negatives: str
+) -> dict[str, list[float]]:
+    """Method → test AP on each of the splits; also of the method that is best by validation on each."""
+    place = (dataset, negatives)
     found = {
-        r.about["split"]: r.found
-        for r in stored
-        if (r.about["dataset"], r.about["negatives"]) == (dataset, negatives)
+        r.about["split"]: r.found for r in results if (r.about["dataset"], r.about["negatives"]) == place
     }
     if not {*splits} <= {*found}:
         return {}

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import jax
+import numpy as np
 
 from paper.groups import defaults
-from paper.reports.simple_rows import BEST, SHOWN, simple_scores
+from paper.reports.simple_rows import BEST, SHOWN, scores_of
 from paper.reports.tables import markdown
 from paper.studies import measuring, seed_graph
 from paper.table_rows import load_rows
@@ -51,16 +52,14 @@ def run(data: str, split: int, kind: str, data_dir: str | None) -> dict[str, Any
 
 def report(results: list[Result]) -> str:
     """Median test AP by data set and kind of non-edges."""
-    body = []
-    for data, kind in dict.fromkeys((r.about["dataset"], r.about["negatives"]) for r in results):
-        splits = [
-            r.about["split"] for r in results if (r.about["dataset"], r.about["negatives"]) == (data, kind)
-        ]
-        found = simple_scores(data, splits, kind)
-        medians = [
-            f"{sorted(found[name])[len(splits) // 2]:.1f}" if found else "–" for name in (*SHOWN, BEST)
-        ]
-        body.append([data, kind, str(len(splits)), *medians])
+    splits: dict[tuple[str, str], list[int]] = {}
+    for r in results:
+        splits.setdefault((r.about["dataset"], r.about["negatives"]), []).append(r.about["split"])
+    body = [
+        [data, kind, str(len(some))]
+        + [f"{np.median(scores):.1f}" for scores in scores_of(results, data, some, kind).values()]
+        for (data, kind), some in splits.items()
+    ]
     return markdown(["", "non-edges", "splits", *SHOWN, BEST], body)
 
 
