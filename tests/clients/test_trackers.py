@@ -21,7 +21,6 @@ def test_tensorboard(fit, tmp_path):
     pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
     fitted = fit(f"tensorboard:{tmp_path}")
     from tensorboardX.proto.event_pb2 import Event
-    from tensorboardX.record_writer import RecordWriter  # noqa: F401  (the format that is read below)
 
     found = {}
     data = next(tmp_path.glob("events*")).read_bytes()

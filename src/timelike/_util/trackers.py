@@ -106,7 +106,11 @@ def _mlflow(experiment: str) -> Iterator[Listener]:
     with ExitStack() as stack:
         if mlflow.active_run() is None:
             stack.enter_context(mlflow.start_run())
-        yield lambda record: mlflow.log_metrics(scalars(record), step=record.get("epoch", 0))
+
+        def log(record: Mapping[str, Any]) -> None:
+            mlflow.log_metrics(scalars(record), step=record.get("epoch", 0))
+
+        yield log
 
 
 @contextmanager

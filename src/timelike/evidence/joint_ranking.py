@@ -41,7 +41,7 @@ LONGER, SPARE = 20, 10_000
 
 def of_node(
     joint: Joint, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
-) -> list[UncertainPrediction]:
+) -> Rows[UncertainPrediction]:
     """The k likeliest edges out of a node, or into it if `incoming`."""
     own = {"targets": [node]} if incoming else {"sources": [node]}
     return of_all(joint, k, exclude, own.get("sources"), own.get("targets"))
@@ -53,7 +53,7 @@ def of_all(
     exclude: DiGraph | None,
     sources: Iterable[Hashable] | None,
     targets: Iterable[Hashable] | None,
-) -> list[UncertainPrediction]:
+) -> Rows[UncertainPrediction]:
     """The k likeliest edges from `sources` to `targets` (None: any nodes)."""
     k, count = whole_number("k", k, 1), len(joint.points)
     ends = []
@@ -158,7 +158,7 @@ def unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
     return kept
 
 
-def named(joint: Joint, s: np.ndarray, t: np.ndarray, odds: np.ndarray) -> list[UncertainPrediction]:
+def named(joint: Joint, s: np.ndarray, t: np.ndarray, odds: np.ndarray) -> Rows[UncertainPrediction]:
     """Predictions by name, with probability and spread."""
     probabilities = np.exp(-np.logaddexp(0.0, -odds)).tolist()
     spreads = joint.spread_by_number(s, t).tolist() if len(s) else []
