@@ -15,6 +15,10 @@ import pytest
 from hypothesis import settings
 from quick_compiling import compile_quickly
 
+from timelike._util import progress
+
+progress.SECONDS = 1e9  # a busy machine must not add lines to what commands say
+
 settings.register_profile("timelike", deadline=None)  # timings belong in benchmarks
 settings.load_profile("timelike")
 
@@ -23,7 +27,7 @@ TESTS = Path(__file__).parent
 #: Folders and modules where a formula is compared with another, or a model is needed, but its last digits are
 #: not what is tested. The rest is compiled as for users: safety, numerics, axioms, training, rankings, bits.
 COMPILED_QUICKLY = {
-    *("baselines", "commands", "datasets", "estimator", "explore"),
+    *("baselines", "clients", "commands", "datasets", "estimator", "explore"),
     *("io", "manifolds/test_maps.py", "many", "paper", "plot"),
     *(f"embedding/test_{name}.py" for name in ("add_nodes", "calibration", "ensembles", "export", "store")),
     *(f"evaluate/test_{name}.py" for name in ("baselines", "compare", "evaluate", "negative_kinds")),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         manifolds,
         plot,
     )
+    from timelike._util.trackers import logged
     from timelike.core.model import Model
     from timelike.embedding.embedding import Embedding
     from timelike.engine.config import Config
@@ -59,6 +60,7 @@ _ROOMS = (
 )
 #: Where the other public names live.
 _HOMES = {
+    "_util.trackers": ("logged",),
     "core.model": ("Model",),
     "embedding.embedding": ("Embedding",),
     "engine.config": ("Config",),
@@ -113,6 +115,7 @@ __all__ = [
     "evidence",
     "hierarchy",
     "likelihoods",
+    "logged",
     "manifolds",
     "plot",
     "read",

@@ -146,7 +146,10 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
         (["plot", "model", "--out", "no/x.png"], "no/x"),
         (["plot", "model", "--out", "x.png", "--kind", "pie"], "landscape"),
         (["plot", "model", "--out", "x.png", "--nodes", "lexB"], "lexA"),
-        (["export", "model"], "--format must be one of npz, tsv, parquet, word2vec, tensorboard, graphml"),
+        (
+            ["export", "model"],
+            "--format must be one of npz, npy, tsv, csv, parquet, lancedb, word2vec, tensorboard, graphml",
+        ),
         (["export", "model", "--out", "points.csv"], "--out is points.csv"),
         (["export", "model", "--format", "xlsx"], "word2vec"),
         (["export", "model", "--format", "tsv", "--out", "no/x"], "no/x"),

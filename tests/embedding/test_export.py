@@ -127,7 +127,7 @@ def test_every_format_writes_one_thing(format, tmp_path):
 
 
 def test_mistakes(tmp_path):
-    with pytest.raises(ValueError, match=r"format is 'pickle'.*npz, tsv"):
+    with pytest.raises(ValueError, match=r"format is 'pickle'.*npz, npy"):
         make().export(tmp_path / "x", "pickle")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         make().export(tmp_path / "nowhere" / "x", "tsv")

@@ -8,20 +8,27 @@ from typing import Annotated, get_args
 from timelike._util.checks import output_path
 from timelike._util.choices import ExportFormat
 from timelike.cli.options import File, Json, chosen
-from timelike.cli.printing import print_json
+from timelike.cli.printing import note, print_json
 from timelike.cli.saved_models import Loading, LoadingOptions, ModelFolder
 
 #: File endings that differ from the name of the format.
 ENDINGS = {"word2vec": "vec"}
+
+#: What is lost in formats whose readers compare vectors in their own way.
+WITHOUT_GEOMETRY = {
+    "word2vec": "cosine neighbours are not those of most_similar, and say nothing about edges",
+    "tensorboard": "neighbours in the projector are not those of most_similar, and say nothing about edges",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Export:
     """Write the points of a model for other programs.
 
-    npz, tsv and parquet have one row per node: its name, coordinates (t0 … timelike, x0 … spacelike) and
-    time. gensim reads word2vec. tensorboard is a folder for the projector. graphml has nodes and training
-    edges with their probabilities, for Gephi or Cytoscape.
+    npz, tsv, csv and parquet have one row per node: its name, coordinates (t0 … timelike, x0 … spacelike)
+    and time; npy has the coordinates alone. npz, parquet and lancedb keep the geometry too. gensim reads
+    word2vec. tensorboard is a folder for the projector. graphml has nodes and training edges with their
+    probabilities, for Gephi or Cytoscape.
 
     Example: timelike export model --format tsv --out points.tsv
     """
@@ -48,6 +55,8 @@ class Export:
         without = "the file has the most likely edges instead" if form == "graphml" else ""
         fitted = self.loading.load(self.model, without)
         fitted.embedding.export(out, form, fitted.graph)
+        if form in WITHOUT_GEOMETRY:
+            note(f"{form} keeps coordinates without their geometry: {WITHOUT_GEOMETRY[form]}")
         if self.json:
             count = len(fitted.embedding.points)
             print_json({"model": str(self.model), "format": form, "out": str(out), "nodes": count})

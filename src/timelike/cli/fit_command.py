@@ -24,6 +24,7 @@ from timelike.cli.options import (
     File,
     Flag,
     Json,
+    Log,
     ManyOptions,
     Number,
     TrainingOptions,
@@ -100,6 +101,8 @@ class Fit:
     stream: Flag = False
     """Stream the edges from files beside the checkpoint: for graphs larger than memory."""
 
+    log: Log = None
+
     json: Json = False
 
     outside: tyro.conf.OmitArgPrefixes[EvidenceOptions] = dataclasses.field(default_factory=EvidenceOptions)
@@ -170,6 +173,7 @@ class Fit:
             ("--plan", "--tune"): self.plan and self.tune,
             ("--plan", start): self.plan and many,
             **{("--stream", name): self.stream and used for name, used in in_memory.items()},
+            ("--log", start): self.log is not None and many,
             **{(name, start): many and used for name, used in one_process.items()},
         }
         for (first, second), both in pairs.items():

@@ -40,6 +40,7 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
         "epochs": len(embedding.history.get("loss", ())),
         "best_epoch": info.get("best_epoch", 0),
         "selected_by": info.get("selected_by"),
+        "still_improving": info.get("still_improving", False),
         "method": info.get("method", "training"),
         "members": embedding.members,
         "valid_ap": info.get("valid_ap"),
@@ -85,6 +86,8 @@ def show(summary: dict[str, Any]) -> None:
     print(f"geometry       {summary['reason']}")
     if summary["epochs"]:
         print(f"epoch          {summary['best_epoch']} of {summary['epochs']} ({summary['selected_by']})")
+        if summary["still_improving"]:
+            print(f"               still improving at the last one: try --epochs {2 * summary['epochs']}")
     else:
         print(f"points         {summary['method']}, read off the edges without training")
     if summary["valid_ap"] is not None:

@@ -16,6 +16,8 @@ import tyro
 
 from timelike._util.hardware import remember_compilations
 from timelike._util.interrupts import INTERRUPTED
+from timelike._util.progress import lines_without_terminal
+from timelike._util.trackers import logged
 from timelike._version import __version__
 from timelike.cli.command_options import SHELLS, completion, explain, in_options
 from timelike.cli.datasets_command import Datasets
@@ -77,7 +79,8 @@ def _obey(arguments: list[str]) -> None:
         sys.stdout.write(completion(arguments[1], COMMANDS, _read))
     else:
         command = _parse(arguments)
-        carry_out(command, command.run)
+        with lines_without_terminal(), logged(getattr(command, "log", None)):
+            carry_out(command, command.run)
 
 
 def _overview() -> str:

@@ -33,6 +33,13 @@ Count = Annotated[int | None, optional("INT")]
 Number = Annotated[float | None, optional("FLOAT")]
 File = Annotated[Path | None, optional("FILE")]
 Flag = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
+Log = Annotated[
+    str | None,
+    optional(
+        "FILE",
+        help="Log every epoch's metrics to a file of JSON lines, tensorboard:FOLDER, mlflow or wandb.",
+    ),
+]
 Json = Annotated[bool, tyro.conf.arg(help="Print the result as JSON.", help_behavior_hint="")]
 
 

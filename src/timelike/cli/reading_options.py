@@ -126,9 +126,8 @@ class PairOptions(LayoutOptions):
     ) -> int:
         """Read pairs in pieces, hand each piece to `take`, and return the number of pairs left out."""
         import numpy as np
-        from tqdm import tqdm
 
-        from timelike._util.progress import SHOWN
+        from timelike._util.progress import bar
         from timelike.graphs.node_names import as_names
         from timelike.io.reading import read_pairs
 
@@ -148,9 +147,9 @@ class PairOptions(LayoutOptions):
             rows, unknown_rows = rows + len(known), unknown_rows + int((~known).sum())
             if known.any():
                 take(np.stack(ends, axis=1)[known])
-            bar.update(len(known))
+            shown.update(len(known))
 
-        with tqdm(desc="pairs", unit="pair", unit_scale=True, **SHOWN) as bar:
+        with bar(None, "pairs", unit="pair", unit_scale=True) as shown:
             remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
         if unknown_rows:
             remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]

@@ -15,7 +15,7 @@ import tyro
 
 import timelike as tl
 from timelike._util.choices import Geometry
-from timelike.cli.options import Flag, Json, TrainingOptions, chosen, optional
+from timelike.cli.options import Flag, Json, Log, TrainingOptions, chosen, optional
 from timelike.cli.printing import note, print_json
 from timelike.cli.reading_options import Edges, TimedOptions, source_of
 from timelike.cli.saved_models import beside, keeping
@@ -50,6 +50,8 @@ class Sweep:
 
     valid_fraction: float = 0.1
     """Fraction of the edges to hold out. The best run has the highest validation AP."""
+
+    log: Log = None
 
     json: Json = False
 

@@ -12,7 +12,7 @@ import tyro
 
 import timelike as tl
 from timelike._util.remote_files import url_of
-from timelike.cli.options import Count, File, Flag, Json, optional
+from timelike.cli.options import Count, File, Flag, Json, Log, optional
 from timelike.cli.printing import note, print_json, showing, shown, typed
 from timelike.cli.reading_options import TimedOptions
 from timelike.cli.remote_models import local_model
@@ -58,6 +58,8 @@ class Update:
 
     checkpoint_seconds: float = 60.0
     """Seconds between checkpoints."""
+
+    log: Log = None
 
     json: Json = False
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike._util.interrupts import note_signals
+from timelike._util.progress import EpochBar
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
 from timelike.distributed.node_dealing import places
@@ -43,9 +44,9 @@ from timelike.training.cost_model import rounded_bucket
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
     InterruptedTraining,
+    advance,
     diagnosis,
     diverged,
-    epochs_bar,
     make_embedding,
     stack_history,
     unstack_history,
@@ -155,11 +156,11 @@ class Run:
         """Train to the end; returns the embedding in process 0, None in the others."""
         text = f"training on {jax.process_count()} processes"
         shown = False if jax.process_index() else progress
-        bar = epochs_bar(self.config.last_epoch, text, shown, len(self.history))
+        bar = EpochBar(self.config.last_epoch, text, shown, len(self.history))
         with bar, note_signals() as caught:
             while len(self.history) < self.config.last_epoch and not self._out_of_patience():
                 self.advance()
-                bar.update(len(self.history) - bar.n)
+                advance(bar, self.edges.num_edges, self.history[bar.done :])
                 self._keep(caught)
         self.save()
         return self._embedding(names)

@@ -180,10 +180,12 @@ class Embedding(NodeVectors, PairAnswers):
     def export(
         self, path: str | os.PathLike, format: str, graph: DiGraph | None = None, edges: int = 1000
     ) -> None:
-        """Write the points for other programs: npz, tsv, parquet, word2vec, tensorboard or graphml.
+        """Write the points for other programs: npz, npy, tsv, csv, parquet, lancedb, word2vec, tensorboard
+        or graphml.
 
-        "tensorboard" creates a folder with vectors.tsv and metadata.tsv. "graphml" includes the edges of
-        `graph` (None: the `edges` likeliest ones) with their probabilities.
+        "npz", "parquet" and "lancedb" keep the geometry as JSON. "lancedb" is a folder with a table `nodes`,
+        "tensorboard" one with vectors.tsv and metadata.tsv. "graphml" includes the edges of `graph` (None:
+        the `edges` likeliest ones) with their probabilities.
         """
         exports.export(self, path, format, graph, edges)
 

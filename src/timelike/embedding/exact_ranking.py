@@ -18,10 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from tqdm import tqdm
 
 from timelike._util.checks import one_of, show
-from timelike._util.progress import SHOWN
+from timelike._util.progress import bar
 from timelike.core.manifold import Manifold
 from timelike.core.model import MeanModel, Model, Ranker
 from timelike.embedding.calibration import KNEES
@@ -229,7 +228,7 @@ def _tiles(
     starts = list(itertools.product(range(0, sizes[0], rows), range(0, sizes[1], width)))
     computed = (_tile(model, p, q, *start, rows, width) for start in starts)
     tile = next(computed, None)
-    for i, j in tqdm(starts, "pairs", unit="pair", unit_scale=rows * width, **SHOWN):
+    for i, j in bar(starts, "pairs", unit="pair", unit_scale=rows * width):
         ahead = next(computed, None)
         yield i, j, np.array(tile)[: sizes[0] - i, : sizes[1] - j]
         tile = ahead

@@ -1,12 +1,14 @@
-"""Export points for other programs: arrays, tables, word vectors, TensorBoard's projector, GraphML."""
+"""Export points for other programs: arrays, tables, vector stores, word vectors, TensorBoard, GraphML."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import zipfile
 from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
@@ -19,6 +21,7 @@ from timelike._util.atomic_files import replacing, replacing_folder, write_rows
 from timelike._util.checks import one_of, output_path, whole_number
 from timelike.embedding.exact_ranking import aligned
 from timelike.embedding.node_table import name_columns
+from timelike.embedding.plain_json import struct_to_json
 from timelike.graphs.digraph import DiGraph
 from timelike.manifolds import Manifold
 
@@ -37,8 +40,8 @@ def export(
     """Write an embedding in one of `FORMATS`; a failed export leaves no partial file at `path`."""
     one_of("format", format, FORMATS)
     path = output_path("path", path)
-    if format == "tensorboard":
-        return _tensorboard(embedding, path)
+    if format in FOLDERS:
+        return FORMATS[format](embedding, path)
     rows = (_edges(embedding, graph, whole_number("edges", edges, 0)),) if format == "graphml" else ()
     with replacing(path) as part:
         FORMATS[format](embedding, part, *rows)
@@ -78,19 +81,57 @@ def _times(manifold: Manifold, points: jax.Array) -> jax.Array:
 
 
 def _npz(embedding: Embedding, file: Path) -> None:
-    """Arrays `points`, `names` (numbers if there are none) and `coordinates` (the columns' names)."""
+    """Arrays `points`, `names` (or numbers), `coordinates` (the columns' names) and `geometry`."""
     names = embedding.to_frame()["node"].to_list()
     coordinates = coordinate_names(embedding.model.manifold)
     arrays = {"points": embedding.points, "names": np.array(names), "coordinates": np.array(coordinates)}
+    arrays["geometry"] = np.array(geometry(embedding))
     with zipfile.ZipFile(file, "w") as out:  # older np.savez leaks it on a full disk
         for name, array in arrays.items():
             with out.open(f"{name}.npy", "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, array, allow_pickle=False)
 
 
-def _tsv(embedding: Embedding, file: Path) -> None:
+def _npy(embedding: Embedding, file: Path) -> None:
+    """The points alone, in the order of the nodes."""
     with open(file, "wb") as out:
-        write_rows(embedding.to_frame(), out, separator="\t")
+        np.lib.format.write_array(out, embedding.points, allow_pickle=False)
+
+
+def _separated(embedding: Embedding, file: Path, separator: str) -> None:
+    with open(file, "wb") as out:
+        write_rows(embedding.to_frame(), out, separator=separator)
+
+
+def _parquet(embedding: Embedding, file: Path) -> None:
+    """`to_frame`, with `geometry` in the metadata of the file."""
+    embedding.to_frame().write_parquet(file, metadata={"timelike": geometry(embedding)})
+
+
+def _lancedb(embedding: Embedding, folder: Path) -> None:
+    """A database with a table `nodes` of node, vector and time; its schema keeps `geometry`."""
+    try:
+        import lancedb
+    except ImportError:
+        raise ImportError("lancedb is not installed: pip install lancedb") from None
+    import pyarrow as pa
+
+    frame, width = embedding.to_frame(), embedding.points.shape[1]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(embedding.points.astype(np.float32).ravel()), width)
+    table = pa.table(
+        {"node": frame["node"].to_arrow(), "vector": vectors, "time": frame["time"].to_arrow()},
+        metadata={"timelike": geometry(embedding)},
+    )
+    lancedb.connect(folder).create_table("nodes", table, mode="overwrite")
+
+
+def geometry(embedding: Embedding) -> str:
+    """Manifold and likelihood as JSON, as in `model.json`; as text if they are the user's own."""
+    parts = {"manifold": embedding.model.manifold, "likelihood": embedding.model.likelihood}
+    try:
+        return json.dumps({name: struct_to_json(part, name) for name, part in parts.items()})
+    except ValueError:
+        return json.dumps({name: str(part) for name, part in parts.items()})
 
 
 def _word2vec(embedding: Embedding, file: Path) -> None:
@@ -169,11 +210,17 @@ def _graphml(embedding: Embedding, file: Path, edges: Iterable[tuple]) -> None:
         out.write("</graph>\n</graphml>\n")
 
 
-#: The formats: name → writer. `export` calls "tensorboard" and "graphml" with arguments of their own.
+#: Formats that are folders.
+FOLDERS = ("lancedb", "tensorboard")
+
+#: The formats: name → writer. `export` calls "graphml" with arguments of its own.
 FORMATS: dict[str, Callable[..., None]] = {
     "npz": _npz,
-    "tsv": _tsv,
-    "parquet": lambda embedding, file: embedding.to_frame().write_parquet(file),
+    "npy": _npy,
+    "tsv": partial(_separated, separator="\t"),
+    "csv": partial(_separated, separator=","),
+    "parquet": _parquet,
+    "lancedb": _lancedb,
     "word2vec": _word2vec,
     "tensorboard": _tensorboard,
     "graphml": _graphml,

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from timelike._util.guesses import SaysTheRightCall
+from timelike.core.model import Model
 from timelike.embedding import exports
+from timelike.embedding.inner_products import InnerProducts, inner_products
+from timelike.embedding.point_metric import Metric, point_metric
 from timelike.graphs.conversions import to_pandas
 from timelike.graphs.digraph import is_one, node_numbers
 from timelike.graphs.node_names import as_names
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 class NodeVectors(SaysTheRightCall):
     """Points by node: `vectors[node]`, `vectors[[node, …]]`, `node in vectors`, `len`, `np.asarray`."""
 
+    model: Model
     points: np.ndarray
     names: Sequence[Hashable] | None
 
@@ -58,6 +62,19 @@ class NodeVectors(SaysTheRightCall):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.points, dtype) if copy else np.asarray(self.points, dtype)
+
+    @property
+    def metric(self) -> Metric:
+        """The distance of `most_similar` as a function of two points, for scikit-learn, UMAP and numba."""
+        return point_metric(self.model.manifold)
+
+    def inner_products(self, learn: bool = True, seed: int = 0) -> InnerProducts:
+        """Keys of all nodes and queries whose inner products rank targets, for FAISS and the like.
+
+        With `learn`, weights are learned with which the ranking comes near that by probability; without,
+        flat spaces have exactly −s² as inner product, and quadrics ⟨p, q⟩, which ranks like −s².
+        """
+        return inner_products(self, learn, seed)  # type: ignore[arg-type]
 
     def to_frame(self) -> polars.DataFrame:
         """A polars table: node, coordinates (t0 … timelike, x0 … spacelike), and time, Δt from the origin."""

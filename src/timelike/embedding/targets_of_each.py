@@ -15,9 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from tqdm import tqdm
 
-from timelike._util.progress import SHOWN
+from timelike._util.progress import bar
 from timelike.core.model import Ranker
 from timelike.embedding import exact_ranking
 from timelike.graphs.digraph import DiGraph
@@ -60,7 +59,7 @@ def best_targets(
     degrees = np.zeros(nodes, np.int64) if known is None else np.diff(known.row_starts)
     wanted = count + 1 + degrees + int((~open_to).sum())
     wanted = 1 << np.ceil(np.log2(wanted)).astype(int)
-    bar = tqdm(total=len(sources), desc="sources", unit="node", **SHOWN)
+    shown = bar(None, "sources", total=len(sources), unit="node")
     for start in range(0, len(sources), PIECE):
         here = sources[start : start + PIECE]
         found: list[Ranked] = []
@@ -74,9 +73,9 @@ def best_targets(
                 rows = np.pad(few, (0, TOGETHER - len(few)), mode="edge")
                 at, scores = (np.asarray(x)[: len(few)] for x in _best(model, padded, rows, int(size)))
                 found.append(_kept(few, at, scores, count, known, open_to))
-        bar.update(len(here))
+        shown.update(len(here))
         yield _in_order(here, found, nodes)
-    bar.close()
+    shown.close()
 
 
 @partial(jax.jit, static_argnames="wanted")

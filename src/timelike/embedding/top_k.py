@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
+from timelike._util.html_tables import Rows
 from timelike.embedding import exact_ranking
 from timelike.embedding.targets_of_each import best_targets
 from timelike.graphs.digraph import DiGraph, node_numbers
@@ -34,7 +35,7 @@ class UncertainPrediction(NamedTuple):
 
 
 #: A ranking; its rows have a spread if the model is an ensemble.
-Predictions: TypeAlias = list[Prediction] | list[UncertainPrediction]
+Predictions: TypeAlias = Rows[Prediction] | Rows[UncertainPrediction]
 
 
 class Neighbour(NamedTuple):
@@ -94,13 +95,13 @@ def of_all(
     )
 
 
-def nearest(embedding: Embedding, node: Hashable, k: int) -> list[Neighbour]:
+def nearest(embedding: Embedding, node: Hashable, k: int) -> Rows[Neighbour]:
     """The k nodes nearest to a node, in the first ensemble member."""
     number, k = int(_numbers(embedding, [node])[0]), whole_number("k", k, 1)
     columns = embedding.columns if embedding.members == 1 else embedding.columns[: embedding.points.shape[1]]
     squares = np.asarray(exact_ranking.squared_distances(embedding.model.manifold, columns, number))
     best = exact_ranking.best_of(-squares, k, np.array([number]))
-    return [Neighbour(embedding.name(i), float(np.sqrt(squares[i]))) for i in best]
+    return Rows(Neighbour(embedding.name(i), float(np.sqrt(squares[i]))) for i in best)
 
 
 def _numbers(embedding: Embedding, nodes: list[Hashable]) -> np.ndarray:
@@ -121,7 +122,7 @@ def _predictions(
     names = [[embedding.name(node) for node in end] for end in (sources, targets)]
     if embedding.members == 1:
         probabilities = np.exp(embedding.calibrate(scores)).tolist()
-        return [Prediction(*row) for row in zip(*names, probabilities, strict=True)]
+        return Rows(Prediction(*row) for row in zip(*names, probabilities, strict=True))
     probabilities = np.exp(embedding.log_prob_by_number(sources, targets)).tolist()
     spreads = embedding.spread_by_number(sources, targets).tolist()
-    return [UncertainPrediction(*row) for row in zip(*names, probabilities, spreads, strict=True)]
+    return Rows(UncertainPrediction(*row) for row in zip(*names, probabilities, spreads, strict=True))

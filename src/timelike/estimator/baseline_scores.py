@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from timelike._util.progress import SHOWN
+from timelike._util.progress import bar
 from timelike.embedding.embedding import Embedding
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
@@ -170,7 +169,7 @@ def evaluate_baselines(
     watched = None if watched is None or not len(watched.labels) else watched.sample(VALID_PAIRS)
     found, followed = {}, {}
     try:
-        for name in tqdm(names, desc="baselines", **SHOWN):
+        for name in bar(names, "baselines", unit="baseline"):
             before = BASELINES[name](graph, watched, say)
             if before is None:
                 continue

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from timelike._util.progress import announce
+from timelike._util.progress import announce, stages
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.padded_edges import Room
@@ -62,7 +62,7 @@ def carry_out(
     the reason for it, and a row per candidate.
     """
     check_runs(plan)
-    with ahead(plan) as work:
+    with ahead(plan) as work, stages():
         return _carry_out(plan, checkpoint, progress, train, work)
 
 
@@ -129,7 +129,7 @@ def choose(
         runs = candidate.runs * plan.seeds
         if isinstance(candidate, Trained) and train is embed_candidate:
             work.compiled(candidate)
-        announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept")
+        announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept", name)
         kept = beside(checkpoint, [name] * (count > 1))
         try:
             embedding = train(plan, candidate, kept, progress)
@@ -184,7 +184,7 @@ def with_members(
     Runs that diverge are left out. The validation AP becomes that of the mean.
     """
     chosen, count = made(embedding), plan.members
-    announce(progress, f"training the other members, {count - 1} more with the best settings")
+    announce(progress, f"training the other members, {count - 1} more with the best settings", "members")
     seeds, kept = range(chosen.seed + 1, chosen.seed + count), beside(checkpoint, ["members"])
     graph: Any = plan.graph
     others = chosen.members(graph, seeds, plan.valid, kept, progress)
@@ -211,7 +211,7 @@ def refit(
     """
     members, last = embedding.info.get("members", []), kept_epoch(embedding)
     chosen, kept = made(embedding, last), beside(checkpoint, ["refit"])
-    announce(progress, f"training again, with the validation edges too: {last} epochs")
+    announce(progress, f"training again, with the validation edges too: {last} epochs", "refit")
     if members:
         runs = chosen.members(graph, [one["seed"] for one in members], None, kept, progress)
         if len(runs) < len(members):

@@ -97,7 +97,7 @@ def joined(
     `validated` is the embedding that has not learned the validation edges.
     """
     seed, known = made(validated).seed, folds.known
-    announce(progress, "learning how much geometry, paths and degrees each count")
+    announce(progress, "learning how much geometry, paths and degrees each count", "joint")
     parts: Iterable[Fold] = _trained(validated, folds)
     if not folds.parts:
         assert plan.valid is not None

@@ -46,7 +46,7 @@ LARGEST = 2**31 - 1
 FASTEST = 1e6
 
 #: Parameters of an estimator that name files of this machine.
-LOCAL = ("checkpoint",)
+LOCAL = ("checkpoint", "log")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from timelike._util.guesses import keywords
+from timelike._util.progress import tell
+from timelike._util.trackers import logged
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
 from timelike.embedding import model_folder
@@ -82,7 +84,9 @@ class SpacetimeEmbedding(FittedAnswers):
                     that the edges can give; or "none": the geometry alone, as in the paper. A list adds what
                     the graph does not know: `evidence.Expression`, `NodeFeatures` and `ScoredPairs`
     checkpoint      a file to keep the run in and to resume from; with several runs, one file each
-    progress        a progress bar on stderr; None: if stderr is a terminal
+    progress        a progress bar on stderr; None: if stderr is a terminal or a notebook
+    log             where the metrics of each epoch go: a file of JSON lines, a function,
+                    "tensorboard:FOLDER", "mlflow", "wandb", or a list of these, see `timelike.logged`
 
     `plan(graph)` shows these choices without training. After `fit`: `embedding_` (an `Embedding`), `joint_`
     (a `Joint`, or None if the geometry is alone), `answers_` (the one of both that predicts), `plan_`
@@ -114,6 +118,7 @@ class SpacetimeEmbedding(FittedAnswers):
         evidence: Any = "structure",
         checkpoint: Checkpointing | str | os.PathLike | None = None,
         progress: bool | None = None,
+        log: Any = None,
     ):
         self.geometry = geometry
         self.likelihood = likelihood
@@ -134,6 +139,7 @@ class SpacetimeEmbedding(FittedAnswers):
         self.evidence = evidence
         self.checkpoint = checkpoint
         self.progress = progress
+        self.log = log
 
     def plan(self, graph: Any, *, valid: Any = None) -> FitPlan:
         """What `fit` would do with these arguments, and why; nothing is trained."""
@@ -157,10 +163,13 @@ class SpacetimeEmbedding(FittedAnswers):
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
-        embedding, graph, joint = carry_out(plan, self.checkpoint, self.progress, train)
-        self.plan_, embedding = plan, compared(embedding, plan)
-        trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None
-        return self._keep(embedding, trained_on, joint)
+        with logged(self.log):
+            embedding, graph, joint = carry_out(plan, self.checkpoint, self.progress, train)
+            self.plan_, embedding = plan, compared(embedding, plan)
+            trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None
+            self._keep(embedding, trained_on, joint)
+            tell({"stage": "result", "geometry": self.geometry_, **self._scores()})
+        return self
 
     def learn_labels(self, labels: Any) -> SpacetimeEmbedding:
         """Learn to predict signs or types of edges: `labels_` has a `LabelModel` for each `EdgeLabels`."""
@@ -180,6 +189,15 @@ class SpacetimeEmbedding(FittedAnswers):
         self.candidates_ = embedding.info.get("candidates", [])
         self.labels_ = ()
         return self
+
+    def _scores(self) -> dict[str, Any]:
+        """The validation AP of what predicts and of the geometry alone, and the epoch of the points."""
+        info, joint = self.embedding_.info, self.joint_
+        scores = {name: info.get(name) for name in ("valid_ap", "best_epoch")}
+        if joint is not None:
+            reached = joint.combiner.record.get("valid_ap", info.get("valid_ap"))
+            scores |= {"valid_ap": reached, "geometry_valid_ap": info.get("valid_ap")}
+        return {name: value for name, value in scores.items() if value is not None}
 
     @property
     def options(self) -> FitOptions:
@@ -211,17 +229,11 @@ class SpacetimeEmbedding(FittedAnswers):
         model counts the new edges too. `embedding_.info["updates"]` records what changed and how far old
         nodes moved.
         """
-        embedding, trained_on, joint = update(
-            self._fitted(),
-            self._data(),
-            self.joint_,
-            edges,
-            removed,
-            epochs=epochs,
-            drift=drift,
-            checkpoint=self.checkpoint,
-            progress=self.progress,
-        )
+        how: dict[str, Any] = {"epochs": epochs, "drift": drift, "checkpoint": self.checkpoint}
+        with logged(self.log):
+            embedding, trained_on, joint = update(
+                self._fitted(), self._data(), self.joint_, edges, removed, progress=self.progress, **how
+            )
         return self._keep(embedding, trained_on, joint)
 
     def save(self, path: str | os.PathLike) -> None:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from tqdm import tqdm
 
 from timelike._util.checks import positive_number, whole_number
+from timelike._util.progress import bar
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
@@ -142,7 +142,7 @@ class _Search:
         run = (held.graph, *self._build(first))
         about = settings_of(*run, *prepare(*run, held.valid, None, None))
         self.journal = Journal(path, {**about, "start": repr(base), "search": seed, "lanes": self.lanes})
-        self.bar = tqdm(desc="search", unit="run", disable=None if progress is None else not progress)
+        self.bar = bar(None, "search", progress, unit="run", delay=0, leave=True)
 
     def run(self, seconds: float, trials: float, seeds: int) -> Tuned:
         """All rungs and the finals."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from timelike._util.checks import instance, show
+from timelike._util.html_tables import html_table
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.splits import Split
@@ -76,22 +77,32 @@ class Evaluation:
         `baselines` is what `timelike.estimator.evaluate_baselines` returns. "–" stands for an undefined
         score. The last line says what the numbers refer to.
         """
-        rows = {"model": self, **(baselines or {})}
         lines = [["", *COLUMNS]]
-        for name, one in rows.items():
-            scores = one.to_dict()
-            values = ("–" if scores[column] is None else f"{scores[column]:.4f}" for column in COLUMNS)
-            lines.append([name, *values])
+        for name, *scores in _rows(self, baselines):
+            lines.append([name, *("–" if score is None else f"{score:.4f}" for score in scores)])
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = (
             "  ".join([first.ljust(widths[0]), *map(str.rjust, rest, widths[1:])]) for first, *rest in lines
         )
-        about = f"{self.positives:,} edges, {self.negatives:,} negatives; F1 threshold: {self.threshold_from}"
-        return "\n".join([*text, about])
+        return "\n".join([*text, self._about])
+
+    @property
+    def _about(self) -> str:
+        return f"{self.positives:,} edges, {self.negatives:,} negatives; F1 threshold: {self.threshold_from}"
+
+    def _repr_html_(self) -> str:
+        return html_table(_rows(self), ["", *COLUMNS], self._about)
 
     def __str__(self) -> str:
         """`table` without baselines."""
         return self.table()
+
+
+def _rows(model: Evaluation, baselines: Mapping[str, Evaluation] | None = None) -> Iterator[list[Any]]:
+    """A name and the scores in `COLUMNS` for the model and each baseline."""
+    for name, one in {"model": model, **(baselines or {})}.items():
+        scores = one.to_dict()
+        yield [name, *(scores[column] for column in COLUMNS)]
 
 
 def evaluate(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from timelike._util.checks import whole_number
+from timelike._util.html_tables import Rows
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.pair_answers import PairAnswers
 from timelike.embedding.top_k import UncertainPrediction
@@ -165,13 +166,13 @@ class Joint(PairAnswers):
 
     def top_targets(
         self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None
-    ) -> list[UncertainPrediction]:
+    ) -> Rows[UncertainPrediction]:
         """The k likeliest edges out of a node, best first, except known ones and those in `exclude`."""
         return joint_ranking.of_node(self, node, k, exclude)
 
     def top_sources(
         self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None
-    ) -> list[UncertainPrediction]:
+    ) -> Rows[UncertainPrediction]:
         """The k likeliest edges into a node, best first, except known ones and those in `exclude`."""
         return joint_ranking.of_node(self, node, k, exclude, incoming=True)
 
@@ -182,7 +183,7 @@ class Joint(PairAnswers):
         sources: Iterable[Hashable] | None = None,
         targets: Iterable[Hashable] | None = None,
         exclude: DiGraph | None = None,
-    ) -> list[UncertainPrediction]:
+    ) -> Rows[UncertainPrediction]:
         """The k likeliest edges between different nodes, best first, except known ones and `exclude`."""
         return joint_ranking.of_all(self, k, exclude, sources, targets)
 

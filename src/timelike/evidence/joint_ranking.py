@@ -12,10 +12,10 @@ from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tqdm import tqdm
 
 from timelike._util.checks import instance, whole_number
-from timelike._util.progress import SHOWN
+from timelike._util.html_tables import Rows
+from timelike._util.progress import bar
 from timelike.embedding.exact_ranking import aligned, ranker
 from timelike.embedding.exact_ranking import best_pairs as best_pairs_by_geometry
 from timelike.embedding.top_k import UncertainPrediction
@@ -41,7 +41,7 @@ LONGER, SPARE = 20, 10_000
 
 def of_node(
     joint: Joint, node: Hashable, k: int, exclude: DiGraph | None, incoming: bool = False
-) -> list[UncertainPrediction]:
+) -> Rows[UncertainPrediction]:
     """The k likeliest edges out of a node, or into it if `incoming`."""
     own = {"targets": [node]} if incoming else {"sources": [node]}
     return of_all(joint, k, exclude, own.get("sources"), own.get("targets"))
@@ -53,7 +53,7 @@ def of_all(
     exclude: DiGraph | None,
     sources: Iterable[Hashable] | None,
     targets: Iterable[Hashable] | None,
-) -> list[UncertainPrediction]:
+) -> Rows[UncertainPrediction]:
     """The k likeliest edges from `sources` to `targets` (None: any nodes)."""
     k, count = whole_number("k", k, 1), len(joint.points)
     ends = []
@@ -103,7 +103,7 @@ def _shortlist(
     """The `count` best pairs by the first member."""
     found = np.zeros((0, 3))
     size = max(1, BLOCK // len(joint.points))
-    for start in tqdm(range(0, len(sources), size), "pairs", unit="block", **SHOWN):
+    for start in bar(range(0, len(sources), size), "pairs", unit="block"):
         here = sources[start : start + size]
         s, t = np.repeat(here, len(targets)), np.tile(targets, len(here))
         scores = joint.glance(here)[:, targets].reshape(-1)
@@ -129,7 +129,7 @@ def _candidates(
     allowed[targets] = True
     for pattern in ("><>", ">>"):
         paths = Paths(joint.known, pattern, True)
-        for start in tqdm(range(0, len(sources), SOURCES), f"paths {pattern}", unit="block", **SHOWN):
+        for start in bar(range(0, len(sources), SOURCES), f"paths {pattern}", unit="block"):
             s, t = most_paths(paths, sources[start : start + SOURCES], allowed)
             keys.append(s.astype(np.int64) * nodes + t)
     s, t = np.divmod(np.unique(np.concatenate(keys)), nodes)
@@ -158,9 +158,9 @@ def unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
     return kept
 
 
-def named(joint: Joint, s: np.ndarray, t: np.ndarray, odds: np.ndarray) -> list[UncertainPrediction]:
+def named(joint: Joint, s: np.ndarray, t: np.ndarray, odds: np.ndarray) -> Rows[UncertainPrediction]:
     """Predictions by name, with probability and spread."""
     probabilities = np.exp(-np.logaddexp(0.0, -odds)).tolist()
     spreads = joint.spread_by_number(s, t).tolist() if len(s) else []
     names = [[joint.name(node) for node in end] for end in (s, t)]
-    return [UncertainPrediction(*row) for row in zip(*names, probabilities, spreads, strict=True)]
+    return Rows(UncertainPrediction(*row) for row in zip(*names, probabilities, spreads, strict=True))

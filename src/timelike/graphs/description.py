@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from timelike._util.checks import whole_number
+from timelike._util.html_tables import html_table
 from timelike.graphs.digraph import DiGraph
 
 if TYPE_CHECKING:
@@ -65,9 +66,10 @@ class Description:
         """All fields as plain numbers and strings, for JSON."""
         return dataclasses.asdict(self)
 
-    def __str__(self) -> str:
+    @property
+    def _lines(self) -> dict[str, str]:
         searched = f"searched from {self.cycle_searches:,} of {self.nodes_on_cycles:,} nodes on cycles"
-        lines = {
+        return {
             "nodes": f"{self.nodes:,}",
             "edges": f"{self.edges:,} (density {self.density:.3g})",
             "reciprocity": f"{self.reciprocity:.3f}",
@@ -85,7 +87,12 @@ class Description:
             else f"{self.transitive_share:.3f} of {self.transitive_paths:,} paths of two edges",
             "geometry": f"{self.geometry}: {self.reason}",
         }
-        return "\n".join(f"{name:<18} {value}" for name, value in lines.items())
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:<18} {value}" for name, value in self._lines.items())
+
+    def _repr_html_(self) -> str:
+        return html_table(self._lines.items())
 
 
 def describe(graph: DiGraph, seed: int = 0) -> Description:

@@ -77,6 +77,6 @@ def record(embedding: Embedding, trained_on: TrainedOn, count: int) -> Replay:
     valid = trained_on.valid
     if refit is not None:
         config, valid = config.ended_at(last), None
-    announce(None, f"training again to record {len(kept)} epochs")
+    announce(None, f"training again to record {len(kept)} epochs", "replay")
     train(trained_on.graph, embedding.model, config, valid=valid, on_epoch=look)
     return Replay(np.array(sorted(frames)), np.stack([frames[i] for i in sorted(frames)]))

@@ -17,7 +17,9 @@ import numpy as np
 
 from timelike._util.checks import positive_number, whole_number
 from timelike._util.hardware import cores
+from timelike._util.html_tables import html_table
 from timelike._util.interrupts import note_signals
+from timelike._util.progress import EpochBar
 from timelike._util.threads import made_once
 from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
@@ -34,9 +36,9 @@ from timelike.training.grid import one_run, runs_of
 from timelike.training.prepare import checked_start, digest, plain_numbers, prepare, settings_of
 from timelike.training.training_loop import (
     InterruptedTraining,
+    advance,
     diverged,
     embedding_of,
-    epochs_bar,
     stack_history,
     started,
     unstack_history,
@@ -66,6 +68,9 @@ class Sweep:
     def to_columns(self) -> dict[str, list[Any]]:
         """The table by columns, ready for `pandas.DataFrame` or `polars.DataFrame`."""
         return {name: [row[name] for row in self.rows] for name in self.rows[0]}
+
+    def _repr_html_(self) -> str:
+        return html_table(([i, *row.values()] for i, row in enumerate(self.rows)), ["", *self.rows[0]])
 
 
 def sweep(
@@ -110,33 +115,34 @@ def sweep(
     rows: list[dict[str, Any]] = []
     best: tuple[float, Embedding] | None = None
     runs: list[Embedding] = []
-    with epochs_bar(len(chunks) * config.last_epoch, f"{len(settings)} runs", progress) as bar:
-        for number, chunk in enumerate(chunks):
-            lanes = [one_run(model, config, run) for run in chunk]
-            numbers = [plain_numbers(*lane) for lane in lanes]
-            about = {**settings_of(graph, model, config, plan, data, listed), "runs": repr(chunk)}
-            at = range(len(rows), len(rows) + len(chunk))
-            begin = None if start is None else start[at.start : at.stop]
-            if begin is not None:
-                about["start"] = digest(begin)
-            saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
-            watch = None if on_epoch is None else partial(on_epoch, at)
-            state, history = _run_chunk(
-                plan, numbers, data, graph.num_nodes, config.last_epoch, saver, bar, threads, begin, watch
-            )
-            new_rows = _rows(config, chunk, state, history)
-            scores = [merit(plan.select, row) for row in new_rows]
-            first = int(np.argmax(scores))
-            rows += new_rows
-            wanted = range(len(chunk)) if keep_all else [first]
-            by_run = state, {name: np.moveaxis(values, 1, 0) for name, values in history.items()}
-            embeddings = {
-                i: embedding_of(graph, *lanes[i], plan, *jax.tree.map(lambda x, i=i: x[i], by_run))
-                for i in wanted
-            }
-            if best is None or scores[first] > best[0]:
-                best = (float(scores[first]), embeddings[first])
-            runs += embeddings.values() if keep_all else []
+    for number, chunk in enumerate(chunks):
+        text = f"{len(chunk)} runs" + f", part {number + 1} of {len(chunks)}" * (len(chunks) > 1)
+        bar = EpochBar(config.last_epoch, text, progress)
+        lanes = [one_run(model, config, run) for run in chunk]
+        numbers = [plain_numbers(*lane) for lane in lanes]
+        about = {**settings_of(graph, model, config, plan, data, listed), "runs": repr(chunk)}
+        at = range(len(rows), len(rows) + len(chunk))
+        begin = None if start is None else start[at.start : at.stop]
+        if begin is not None:
+            about["start"] = digest(begin)
+        saver = Saver(beside(checkpoint, [str(number)] * (len(chunks) > 1)), about)
+        watch = None if on_epoch is None else partial(on_epoch, at)
+        state, history = _run_chunk(
+            plan, numbers, data, graph, config.last_epoch, saver, bar, threads, begin, watch
+        )
+        new_rows = _rows(config, chunk, state, history)
+        scores = [merit(plan.select, row) for row in new_rows]
+        first = int(np.argmax(scores))
+        rows += new_rows
+        wanted = range(len(chunk)) if keep_all else [first]
+        by_run = state, {name: np.moveaxis(values, 1, 0) for name, values in history.items()}
+        embeddings = {
+            i: embedding_of(graph, *lanes[i], plan, *jax.tree.map(lambda x, i=i: x[i], by_run))
+            for i in wanted
+        }
+        if best is None or scores[first] > best[0]:
+            best = (float(scores[first]), embeddings[first])
+        runs += embeddings.values() if keep_all else []
     assert best is not None
     return Sweep(rows, best[1], runs)
 
@@ -152,10 +158,10 @@ def _run_chunk(
     plan: EpochPlan,
     lanes: list[Numbers],
     data: Data,
-    num_nodes: int,
+    graph: DiGraph,
     epochs: int,
     saver: Saver,
-    bar: Any,
+    bar: EpochBar,
     threads: int | None = None,
     begin: np.ndarray | None = None,
     on_epoch: Callable[[int, np.ndarray], None] | None = None,
@@ -168,7 +174,7 @@ def _run_chunk(
     together = stack(lanes)
     cut = partial(_cut, count=threads or (cores() if jax.default_backend() == "cpu" else 1))
     parts, history = cut(together), []
-    start, epoch_of = programs(plan, num_nodes)
+    start, epoch_of = programs(plan, graph.num_nodes)
     stored = saver.load(jax.eval_shape(start, together), Report._fields)
     if stored is None:
         states = [start(numbers) for numbers in parts]
@@ -176,11 +182,11 @@ def _run_chunk(
             states = [started(state, some) for state, some in zip(states, cut(begin), strict=True)]
     else:
         states, history = cut(stored[0]), unstack_history(stored[1])
-        bar.update(len(history))
+        bar.skip_to(len(history))
 
     double = jnp.result_type(float) == jnp.float64  # new threads do not inherit this setting
 
-    def advance(count: int, numbers: Numbers, state: State) -> tuple[State, list[Any]]:
+    def trained(count: int, numbers: Numbers, state: State) -> tuple[State, list[Any]]:
         reports = []
         with jax.enable_x64(double):
             for _ in range(count):
@@ -192,14 +198,14 @@ def _run_chunk(
         return _join([jax.device_get(state) for state in states], len(lanes))
 
     turn = 1
-    with note_signals(saver.last_words) as caught, ThreadPoolExecutor(len(parts)) as pool:
+    with bar, note_signals(saver.last_words) as caught, ThreadPoolExecutor(len(parts)) as pool:
         while len(history) < epochs and any(np.asarray(state.alive).any() for state in states):
             began = time.perf_counter()
             turn = saver.before_due(len(history), min(turn, epochs - len(history)))
-            results = list(pool.map(partial(advance, turn), parts, states))
+            results = list(pool.map(partial(trained, turn), parts, states))
             states = [state for state, _ in results]
             history += [_join(list(both), len(lanes)) for both in zip(*(r for _, r in results), strict=True)]
-            bar.update(turn)
+            advance(bar, graph.num_edges, history[-turn:])
             turn = max(1, int(turn * TURN / (time.perf_counter() - began)))
             if on_epoch is not None:
                 turn = 1
@@ -210,7 +216,6 @@ def _run_chunk(
                 saver.save(whole(), stack_history(history))
             if caught:
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), epochs), None)
-    bar.update(epochs - len(history))
     state = whole()
     saver.save(state, stack_history(history))
     return state, stack_history(history)

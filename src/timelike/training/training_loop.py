@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tqdm import tqdm
 
 from timelike._util.interrupts import note_signals
+from timelike._util.progress import EpochBar
 from timelike._util.threads import made_once
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers, with_reals
@@ -33,6 +33,9 @@ SELECTED_BY = {
     "test": "best test AP (the paper's protocol)",
     "last": "last epoch",
 }
+
+#: A rise of the validation AP that is more than noise.
+IMPROVES = 1e-3
 
 #: Temperatures below COLD, and learning rates outside LOW … HIGH, are unusual.
 COLD, LOW, HIGH = 0.01, 1e-4, 1.0
@@ -100,14 +103,14 @@ def train(
     epoch_of = Stream(plan, graph, listed) if isinstance(graph, EdgeShards) else _compiled(plan)
     if on_epoch is not None:
         on_epoch(len(history), np.asarray(wide(state.points)))
-    bar = epochs_bar(config.last_epoch, "training", progress, len(history))
+    bar = EpochBar(config.last_epoch, "training", progress, len(history))
     if isinstance(epoch_of, Stream):
-        epoch_of.on_part = lambda begun, of: bar.set_postfix_str(f"part {begun} of {of}")
+        epoch_of.on_part = lambda begun, of: bar.note(f"part {begun} of {of}")
     with bar, note_signals(saver.last_words) as caught:
         while len(history) < config.last_epoch and bool(state.alive):
             state, report = epoch_of(numbers, data, state)
             history.append(jax.device_get(report))
-            _show(bar, graph, history)
+            advance(bar, graph.num_edges, history[-1:])
             if diverged(history[-1].loss, history[-1].culprits):
                 saver.save(state._replace(alive=jnp.ones((), bool)), stack_history(history[:-1]))
                 nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
@@ -123,12 +126,6 @@ def train(
                 raise InterruptedTraining(stopped, finish())
     saver.save(state, stack_history(history))
     return finish()
-
-
-def epochs_bar(epochs: int, text: str, progress: bool | None, done: int = 0) -> Any:
-    """A progress bar on stderr (default: if it is a terminal)."""
-    hidden = None if progress is None else not progress
-    return tqdm(total=epochs, initial=done, desc=text, unit="epoch", disable=hidden)
 
 
 def started(state: State, start: np.ndarray) -> State:
@@ -189,19 +186,38 @@ def make_embedding(
     for name in ("valid_ap", "test_ap"):
         if best and not np.isnan(columns[name][best - 1]):
             info[name] = float(columns[name][best - 1])
+    if not np.isnan(info.get("valid_ap", np.nan)) and still_improving(columns["valid_ap"], best):
+        info["still_improving"] = True
     return Embedding(model, points, names, columns, info)
 
 
-def _show(bar: Any, graph: AnyGraph, history: list[Report]) -> None:
-    report = history[-1]
-    rate = bar.format_dict["rate"]
-    shown = {"loss": f"{report.loss / graph.num_edges:.3f}"}
-    if not np.isnan(report.valid_ap):
-        shown["valid AP"] = f"{report.valid_ap:.3f}"
-    if rate:
-        shown["edges/s"] = f"{rate * graph.num_edges:,.0f}"
-    bar.set_postfix(shown, refresh=False)
-    bar.update()
+def still_improving(valid_ap: np.ndarray, best: int) -> bool:
+    """Whether the last epoch is the best, and better than all before the last tenth of the epochs."""
+    before = valid_ap[: int(0.9 * len(valid_ap))]
+    return best == len(valid_ap) > 1 and best > 0 and valid_ap[-1] > np.max(before, initial=0) + IMPROVES
+
+
+def advance(bar: EpochBar, edges: int, reports: Iterable[Report]) -> None:
+    """Advance the bar by an epoch for each report; those of runs side by side have an entry for each run."""
+    for report in reports:
+        metrics, shown = dict(_metrics(report)), {}
+        if "loss" in metrics:
+            shown["loss"] = f"{np.nanmin(report.loss) / edges:.3f}"
+        if "valid_ap" in metrics:
+            shown["valid AP"] = f"{np.nanmax(report.valid_ap):.3f}"
+        if bar.rate:
+            shown["edges/s"] = f"{bar.rate * edges * np.size(report.loss):,.0f}"
+        bar.advance(metrics, shown)
+
+
+def _metrics(report: Report) -> Iterator[tuple[str, Any]]:
+    """Plain values that JSON can hold: what was not measured is left out, or None for one of several runs."""
+    for name, values in zip(Report._fields[:-1], report[:-1], strict=True):
+        finite = np.isfinite(values)
+        if np.ndim(values) == 0 and finite:
+            yield name, np.asarray(values).item()
+        elif np.ndim(values) and finite.any():
+            yield name, [x if ok else None for x, ok in zip(np.asarray(values).tolist(), finite, strict=True)]
 
 
 def diverged(loss: Any, culprits: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from timelike._util.interrupts import note_signals
+from timelike._util.progress import EpochBar
 from timelike.core.model import Model
 from timelike.engine.config import Config, EpochPlan
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
@@ -34,9 +35,9 @@ from timelike.training.prepare import digest, edges_of, make_numbers
 from timelike.training.training_loop import (
     DivergedError,
     InterruptedTraining,
+    advance,
     diagnosis,
     diverged,
-    epochs_bar,
     stack_history,
     started,
     unstack_history,
@@ -140,7 +141,7 @@ def update_points(
     history: list[Report] = []
     if (stored := saver.load(state, Report._fields)) is not None:
         state, history = stored[0], unstack_history(stored[1])
-    bar = epochs_bar(config.epochs, "updating", progress, len(history))
+    bar = EpochBar(config.epochs, "updating", progress, len(history))
     with bar, note_signals(saver.last_words) as caught:
         while len(history) < config.epochs:
             state, report = _compiled(plan)(numbers, data, state)
@@ -149,7 +150,7 @@ def update_points(
                 nodes = [str(graph.name(i)) for i in history[-1].culprits if i >= 0]
                 raise _stopped(diagnosis(nodes, model, config, len(history)))
             state = state._replace(points=_held(model, state.points, old, reach))
-            bar.update()
+            advance(bar, ids.size, history[-1:])
             if caught or saver.due(len(history)):
                 saver.save(state, stack_history(history))
             if caught:
