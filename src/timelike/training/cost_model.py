@@ -32,6 +32,8 @@ COPIES = 8
 PAIR_BYTES = 12
 #: Upper limit of every size.
 LARGEST = 10**15
+#: Fewer coordinates than this are never too many, however small the graph.
+WIDE = 4096
 #: Largest number of processes to try.
 MOST_PROCESSES = 1 << 16
 #: Default memory of each process, in GiB.
@@ -210,10 +212,16 @@ def workload_of(graph: Any, model: Any, config: Any) -> Workload:
 def check_memory(graph: Any, model: Any, config: Any) -> None:
     """Raise a `ValueError` if the memory of this machine cannot hold the tables and the steps of `train`.
 
-    Checked on a CPU only; a GPU reports by itself that it is out of memory.
+    Checked on a CPU only; a GPU reports by itself that it is out of memory. More dimensions than nodes are
+    refused everywhere: N points span at most N − 1.
     """
     import jax
 
+    if model.manifold.dim > (most := max(WIDE, graph.num_nodes)):
+        raise ValueError(
+            f"dim is {model.manifold.dim:,}; {graph.num_nodes:,} nodes span at most "
+            f"{graph.num_nodes - 1:,} dimensions: use at most {most:,}"
+        )
     if jax.default_backend() != "cpu":
         return
     work = workload_of(graph, model, config)
@@ -231,6 +239,6 @@ def check_room(where: str, what: str, needed: int) -> None:
     room = memory()
     if room is not None and needed > room:
         raise ValueError(
-            f"{where}: {what} needs about {needed / 2**30:,.3g} GiB, and there are {room / 2**30:,.3g}; "
+            f"{where}: {what} would take {needed / 2**30:,.3g} GiB, and there are {room / 2**30:,.3g}; "
             "use less (`timelike plan` estimates the memory of a run)"
         )
