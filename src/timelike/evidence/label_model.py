@@ -13,7 +13,7 @@ from timelike._util.checks import show
 from timelike.evidence.edge_labels import FEWEST, EdgeLabels
 from timelike.evidence.expression import Expression
 from timelike.evidence.node_features import NodeFeatures
-from timelike.evidence.profile_terms import KINDS, RIDGES, Direct, ToNearest, ToTargets
+from timelike.evidence.profile_terms import KINDS, RIDGES, Direct, Nearness, ToNearest, ToTargets
 from timelike.evidence.profiles import Profiles
 from timelike.evidence.tree_tables import TreeTables
 from timelike.graphs.digraph import DiGraph
@@ -160,6 +160,6 @@ class _Table:
                 columns.append(ToTargets(profiles, graph, RIDGES[0]).score(sources, targets))
                 columns.append(ToTargets(profiles, graph).score(sources, targets))
                 columns.append(ToTargets(profiles, graph, None, True).score(sources, targets))
-                if ToNearest.affordable(graph):
-                    columns.append(ToNearest(profiles, graph, True).score(sources, targets))
+                if Nearness.affordable(graph):
+                    columns.append(ToNearest(Nearness(profiles, graph), True).score(sources, targets))
         return np.stack(columns, axis=1).astype(np.float32)
