@@ -118,7 +118,7 @@ def report(results: list[Result], folder: Path) -> Report:
         [*(str(row[name]) for name in text), *(format(row[name], form) for name, form in forms.items())]
         for row in rows
     ]
-    made = f"The [searched recipes](#better-than-the-paper) were computed {_days(_recipes())}."
+    made = f"The [searched recipes](#recipes-from-a-search) were computed {_days(_recipes())}."
     return Report(f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)} {made}", rows)
 
 

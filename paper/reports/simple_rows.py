@@ -31,9 +31,9 @@ def scores_of(
     }
     if not {*splits} <= {*found}:
         return {}
-    here = [found[split] for split in splits]
-    best = [one["test"][max(one["valid"], key=one["valid"].__getitem__)] for one in here]
-    return {**{name: [one["test"][name] for one in here] for name in SHOWN}, BEST: best}
+    parts = [found[split] for split in splits]
+    best = [one["test"][max(one["valid"], key=one["valid"].__getitem__)] for one in parts]
+    return {**{name: [one["test"][name] for one in parts] for name in SHOWN}, BEST: best}
 
 
 def beside(

@@ -97,6 +97,16 @@ def recipes_beat_degrees():
     return all(r.found["median"] > median(degrees) for r in cells)
 
 
+def recipes_above_the_paper():
+    """For each spacetime: is it above the published score, is it not grown, is it a good ensemble?"""
+    for r in stored("best"):
+        data = r.about["dataset"]
+        if data == "wordnet" or not r.about["title"].startswith(("Euclidean", "Hyperboloid")):
+            grown = data == "duplication-divergence"
+            above = r.found["median"] > r.about["published"][0]
+            yield above, not grown, grown and above and "members" in r.about
+
+
 def riemannian_gaps():
     """Our Riemannian scores less the published ones, in the cyclic tables of DREAM5."""
     cells = [r for data in cyclic.DREAM5 for r in cyclic_cells(data, "paper", False)]
@@ -120,11 +130,18 @@ CLAIMS = {
     "negatives like those of the test, with either end replaced, matter most": lambda: (
         poincare_at_half()[1] - poincare_at_half()[0] > poincare_at_half()[1] - poincare_at_half()[2] > 0
     ),
+    "*Entailment cones* miss their published numbers by most, of the three": lambda: (
+        min(map(gap, cells("cones-authors")))
+        < min(min(map(gap, cells(row))) for row in ("poincare-authors", "shadow-authors"))
+    ),
+    "their spacetimes are above the paper's numbers; on duplication-divergence, only ensembles are": lambda: (
+        all(above == (known or ensemble) for above, known, ensemble in recipes_above_the_paper())
+    ),
     "far better than the published ones": lambda: median(riemannian_gaps()) > 5,
     "On the listed negatives of in silico it beats most spacetimes here": (
         degrees_beat_most_spacetimes_of_in_silico
     ),
-    "The [recipes below](#better-than-the-paper) do better": recipes_beat_degrees,
+    "The [recipes below](#recipes-from-a-search) do better": recipes_beat_degrees,
     "it moves even the degree product on *E. coli* by several points": lambda: (
         np.ptp(simple_scores("dream5:ecoli", range(100, 106), "listed")["degree product"]) > 3
     ),
