@@ -31,7 +31,7 @@ test: $(VENV)/.test  ## run the tests
 	@rm -rf $(VENV)/compiled
 	$(BIN)/pytest -n 2 --dist loadfile -q -m "not slow and not long"
 
-long: $(VENV)/.test  ## run what takes longer: every page, example and command of the documentation
+long: $(VENV)/.test $(VENV)/.clients  ## run what takes longer: every page, example and command of the documentation
 	$(BIN)/pytest -n 2 --dist loadfile -q -m "long and not slow"
 
 dev: $(VENV)/.dev  ## install everything for development
@@ -77,6 +77,7 @@ $(BIN)/python:
 	$(create)
 
 includes_docs := plot
+includes_clients := io plot
 includes_test := explore io plot
 includes_bench := explore io plot
 includes_dev := docs explore io plot test

@@ -12,10 +12,11 @@ copyright = author
 release = __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "mathml"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # the notebooks keep what they showed; `python docs/run_notebooks.py` runs them
 exclude_patterns = ["_build"]
 default_role = "code"
 

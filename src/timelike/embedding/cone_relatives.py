@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike._util.checks import instance, show, whole_number
+from timelike._util.html_tables import Rows
 from timelike.core.manifold import Manifold
 from timelike.graphs.digraph import DiGraph, node_numbers
 from timelike.manifolds import Flat, pairwise
@@ -65,7 +66,7 @@ def of_node(
     probability, time = cones.probabilities(number, nodes), cones.times(number, nodes)
     steps = [row[1] for row in rows]
     found = zip(nodes, probability.tolist(), steps, time.tolist(), strict=True)
-    return [Relative(embedding.name(one), *numbers) for one, *numbers in found]
+    return Rows(Relative(embedding.name(one), *numbers) for one, *numbers in found)
 
 
 def common_ancestors(
@@ -92,10 +93,10 @@ def common_ancestors(
         probability[other] = np.minimum(probability[other], cones.probabilities(end, lowest[other]))
     names = map(embedding.name, lowest)
     times = dict(zip(shared.tolist(), time.tolist(), strict=True))
-    return [
+    return Rows(
         CommonAncestor(name, chance, times[one])
         for name, chance, one in zip(names, probability.tolist(), lowest.tolist(), strict=True)
-    ]
+    )
 
 
 def upward(embedding: Embedding, graph: DiGraph | None = None) -> bool:

@@ -1,5 +1,6 @@
 // The state of the page: models, view, colour and selected node; notifies every part of changes.
 
+import { Address } from "timelike/address.js";
 import { kindColour, viridis, hex } from "timelike/colours.js";
 import { save, savePng, saveSvg } from "timelike/files.js";
 import { LABELS, Layout } from "timelike/layouts.js";
@@ -35,6 +36,8 @@ export class Explorer {
     await Promise.all(this.panes.map((pane, m) => this._load(pane, m)));
     if (this.models.some((m) => m.epochs)) this.replay = new Replay(this);
     this.painted = performance.now();
+    this.address = new Address(this);
+    if (location.hash) await this.address.follow();
     this._later();
   }
 
@@ -114,6 +117,7 @@ export class Explorer {
           const pair = found[m].value?.forward;
           pane.check(pair ? { ...pair, turn: likeliest(pair.why.images).turn } : null);
         });
+        this.address?.write();
         return found.map((x) => x.value ?? x.reason);
       },
     });
@@ -173,6 +177,7 @@ export class Explorer {
     this.showNode();
     this.showTab("node");
     $("panel").scrollTop = 0;
+    this.address?.write();
   }
 
   _unknown(error) {
@@ -188,6 +193,7 @@ export class Explorer {
     this.panes.forEach((pane) => pane.choose(null));
     this.showNode();
     this.say("");
+    this.address?.write();
   }
 
   viewOf(m, name) { return this.models[m].views.includes(name) ? name : this.models[m].views[0]; }
@@ -196,6 +202,7 @@ export class Explorer {
     this.view = name;
     this.panes.forEach((pane, m) => pane.setView(this.viewOf(m, name)));
     this._pressView();
+    this.address?.write();
   }
 
   _pressView() {
@@ -210,6 +217,7 @@ export class Explorer {
       pane.setColour(label, await this.source.colour(m, i), this.models[m].colours[i].categories);
       this._legend(pane);
     }));
+    this.address?.write();
   }
 
   _legend(pane) {

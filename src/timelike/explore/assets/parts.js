@@ -87,13 +87,19 @@ export class NameField {
     } else if (event.key === "Enter") {
       event.preventDefault();
       if (this.at >= 0) this.take(this.rows[this.at].name);
-      else if (this.value) this.take(this.value);
+      else if (this.value) this.enter();
     } else if (event.key === "Escape") {
       event.preventDefault(); // browsers would clear the field
       if (this.list.hidden) this.input.blur();
       this.close();
       event.stopPropagation();
     }
+  }
+
+  /** Take the text, or the only name that begins like it. */
+  async enter() {
+    const text = this.value, rows = await this.search(text).catch(() => []);
+    if (text === this.value) this.take(rows.length === 1 ? rows[0].name : text);
   }
 
   take(name) { this.turn += 1; this.value = name; this.close(); this.choose(name); }
