@@ -21,6 +21,7 @@ from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
     MINUTES,
+    Count,
     File,
     Flag,
     Json,
@@ -100,6 +101,9 @@ class Fit:
     stream: Flag = False
     """Stream the edges from files beside the checkpoint: for graphs larger than memory."""
 
+    partitions: Count = None
+    """Keep the points on disk, in this many partitions of the nodes, two at a time in memory."""
+
     json: Json = False
 
     outside: tyro.conf.OmitArgPrefixes[EvidenceOptions] = dataclasses.field(default_factory=EvidenceOptions)
@@ -129,6 +133,11 @@ class Fit:
             from timelike.cli.fit_processes_command import fit_on_ray, watch_fit
 
             fit_on_ray(self) if place is None else watch_fit(self, place)
+            return
+        if self.partitions is not None:
+            from timelike.cli.fit_processes_command import fit_partitions
+
+            fit_partitions(self)
             return
         if self.plan:
             self._print_plan(estimator)
@@ -161,7 +170,10 @@ class Fit:
             "--time": self.reading.time is not None,
             "--nodes": self.reading.nodes is not None,
             start: many,
+            "--partitions": self.partitions is not None,
         }
+        on_disk = {**in_memory, "--stream": self.stream, "--plan": self.plan}
+        del on_disk["--partitions"]
         pairs = {
             ("--valid", "--valid-fraction"): self.valid is not None and self.valid_fraction is not None,
             ("--valid", "--time"): self.valid is not None and self.reading.time is not None,
@@ -171,6 +183,7 @@ class Fit:
             ("--plan", start): self.plan and many,
             **{("--stream", name): self.stream and used for name, used in in_memory.items()},
             **{(name, start): many and used for name, used in one_process.items()},
+            **{("--partitions", name): bool(self.partitions) and used for name, used in on_disk.items()},
         }
         for (first, second), both in pairs.items():
             if both:
