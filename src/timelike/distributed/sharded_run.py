@@ -37,9 +37,7 @@ from timelike.engine.sampling import Examples, draw_examples
 from timelike.engine.table_rows import get_rows
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
-
-#: Number of blocks to draw at once.
-TOGETHER = 16
+from timelike.training.cost_model import TOGETHER
 
 
 class Tables(NamedTuple):
