@@ -38,7 +38,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo")
+        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo", "evidence")
     ),
 ]
 #: Studies with a table of their own on a page.
@@ -186,6 +186,8 @@ def block(name: str, folder: Path) -> str:
         return members.table()
     if name == "zoo":
         return str(importlib.import_module("benchmarks.zoo.page").documented())
+    if name == "informed":
+        return str(importlib.import_module("benchmarks.informed.page").documented())
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:
