@@ -39,7 +39,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo")
+        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo", "evidence")
     ),
 ]
 #: Studies with a table of their own on a page.
@@ -191,6 +191,8 @@ def block(name: str, folder: Path) -> str:
         return zoo_page.documented()
     if name == "zoo-summary":
         return zoo_page.summarised(zoo_page.unpack(zoo_page.STORED))
+    if name == "informed":
+        return str(importlib.import_module("benchmarks.informed.page").documented())
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:
