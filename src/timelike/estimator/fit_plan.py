@@ -168,7 +168,7 @@ def resolve(
     else:
         candidates = [*_trained(train, names, settings, options, negatives, validated)]
         if validated and (paths := paths_in(train, options, settings)) is not None:
-            candidates.append(paths)
+            candidates.insert(0, paths)
     if len(candidates) > 1 and alone:
         candidates = candidates[:1]
         reasons["geometry"] += f"; not compared with others: {alone}"
