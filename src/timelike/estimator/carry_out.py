@@ -16,6 +16,7 @@ from timelike.estimator.ahead import Ahead, ahead
 from timelike.estimator.candidates import (
     Candidate,
     Checkpoint,
+    NestedCones,
     ReadOff,
     Trained,
     kept_epoch,
@@ -29,6 +30,7 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy.condensation import closed
 from timelike.io.edge_shards import AnyGraph
 from timelike.training.checkpoint import beside
 from timelike.training.cost_model import WORD, check_memory, check_room
@@ -37,6 +39,8 @@ from timelike.training.training_loop import DivergedError
 
 #: Once a candidate has this validation AP, the others are not tried: there is next to nothing to gain.
 ENOUGH = 0.99
+#: A graph is transitive if more than this share of its validation edges follow from its training edges.
+TRANSITIVE = 0.5
 
 #: If the first geometry that is trained lies this much below points that are read off the edges, no other is
 #: trained: on the tuning half of the zoo, none of them made up for half as much.
@@ -161,10 +165,18 @@ def choose(
 
 
 def asked_all(embedding: Embedding, plan: FitPlan) -> Embedding:
-    """The embedding with its mean AP over the questions about validation edges: `info["questions_ap"]`."""
+    """The embedding with its mean AP over the questions about validation edges: `info["questions_ap"]`.
+
+    If nested cones are tried, and most validation edges follow from training edges, then so do other pairs
+    that are no edges yet: none of these is asked about.
+    """
     assert plan.valid is not None
     assert isinstance(plan.graph, DiGraph)
     known = TrainedOn(plan.graph, plan.valid).known
+    if any(isinstance(one, NestedCones) for one in plan.candidates):
+        implied = closed(plan.graph)
+        if np.mean(implied.has_edges(*plan.valid.positives.T)) > TRANSITIVE:
+            known = implied.with_edges(plan.valid.positives)
     reached = question_aps(embedding, known, plan.valid.positives, plan.candidates[0].seed)
     return dataclasses.replace(embedding, info={**embedding.info, "questions_ap": float(np.mean(reached))})
 
