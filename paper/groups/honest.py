@@ -47,7 +47,7 @@ COLUMNS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     **{f"{title}, uniform": (data, "uniform", tuple(range(FOLDS))) for data, title in NETWORKS.items()},
 }
 #: Every model learns the validation edges, too, as the simple methods do.
-QUIET = {"refit": True, "baselines": "none", "progress": False}
+QUIET: dict[str, Any] = {"refit": True, "baselines": "none", "progress": False}
 #: A fit without options, which joins geometry and evidence.
 FIT = "default fit"
 #: Rows that take the best of several methods by validation.

@@ -8,7 +8,7 @@ learned from the likeliest targets of some nodes come near it, and exact probabi
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class InnerProducts:
     def queries(self, sources: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """A row for each source by number."""
         p = self.points[np.asarray(sources)]
-        make = _flat_queries if isinstance(_base(self.manifold), Flat) else _quadric_queries
+        make: Any = _flat_queries if isinstance(_base(self.manifold), Flat) else _quadric_queries
         found = make(_base(self.manifold), p, self.weights if weights is None else weights)
         return np.ascontiguousarray(found, dtype=np.float32)
 

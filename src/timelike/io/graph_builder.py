@@ -249,7 +249,7 @@ class Builder:
         counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
         self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
-        more = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
+        more: dict[str, Any] = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
         notes = ReadSummary(self.source, self.rows, **counts, **more)
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
