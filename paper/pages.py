@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from paper.groups import load_group
+from paper.groups import honest, load_group
 from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score

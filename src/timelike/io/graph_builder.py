@@ -246,7 +246,7 @@ class Builder:
                 raise ValueError(f"{self.source}: {number:,} {what}; the limit is {most:,}")
         s, t, weights, times = ordered(*self._edges.taken())
         self._left_out["self_loops"] -= len(self.lone)
-        counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        counts: dict[str, Any] = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
         self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
         more: dict[str, Any] = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
