@@ -221,8 +221,9 @@ def pages(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _known(name: str) -> bool:
-    """Whether the results of a block are in the repository; those of the zoo may not be yet."""
-    return not name.startswith("zoo") or zoo_page.STORED.is_file()
+    """Whether the results of a block are in the repository; those of two benchmarks may not be yet."""
+    files = {"zoo": zoo_page.STORED, "zoo-summary": zoo_page.STORED, "informed": informed_page.RESULTS}
+    return name not in files or files[name].is_file()
 
 
 def store(new: Path) -> None:
