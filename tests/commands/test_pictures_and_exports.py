@@ -35,6 +35,8 @@ def test_plot_of_a_node(run, tmp_path):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_export(run, files, tmp_path, form):
+    if form == "lancedb":
+        pytest.importorskip("lancedb", reason="lancedb is not installed")
     code, out, _ = run("export", "model", "--format", form, "--out", tmp_path / "points", "--json")
     assert code == 0
     assert json.loads(out)["nodes"] == 40
