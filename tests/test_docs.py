@@ -163,7 +163,11 @@ def mentioned(annotation: object, module: str) -> Iterator[object]:
         if inspect.isclass(x) and x.__module__.startswith("timelike."):
             yield x
         elif typing.get_args(x):  # an alias such as `Predictions`
-            parts = [y for part in typing.get_args(x) for y in (part, *typing.get_args(part))]
+            parts = [
+                y
+                for one in typing.get_args(x)
+                for y in (typing.get_origin(one) or one, *typing.get_args(one))
+            ]
             yield from (y for y in parts if str(getattr(y, "__module__", "")).startswith("timelike."))
 
 
