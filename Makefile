@@ -15,10 +15,10 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test long dev check docs figures bench reproduce results sbom audit clean
+.PHONY: help demo test long dev check docs figures bench bench-quick reproduce results sbom audit clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 demo: $(VENV)/.plot  ## draw demo.png
 	$(BIN)/timelike demo --out demo.png
@@ -50,6 +50,9 @@ figures: $(VENV)/.docs  ## redraw the pictures in docs/_static
 
 bench: $(VENV)/.bench  ## speed and memory against peers, into benchmarks/results
 	$(BIN)/python -m benchmarks
+
+bench-quick: $(VENV)/.test  ## a few figures beside peers in the same run; fails if one fell by over 20 %
+	$(BIN)/python -m benchmarks.watched
 
 reproduce: $(VENV)/.plot  ## compute every table and figure of the paper with few seeds, d = 3 and 10, into reproduced/
 	$(BIN)/python -m paper all --quick --resume --out reproduced

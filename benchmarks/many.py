@@ -99,18 +99,25 @@ def together(
     count: int, file: Path, prefixes: list[list[str]] | None = None, host: str = "localhost"
 ) -> list[dict]:
     """Run the worker in so many processes, each behind a command of its own if one is given."""
+    return started_together("benchmarks.many", count, str(file), prefixes=prefixes, host=host)
+
+
+def started_together(
+    module: str,
+    count: int,
+    *arguments: str,
+    prefixes: list[list[str]] | None = None,
+    host: str = "localhost",
+) -> list[dict]:
+    """Run `python -m module ADDRESS COUNT NUMBER ARGUMENTS` in so many processes: the last line of each."""
     with socket.socket() as free:
         free.bind(("", 0))
         where = f"{host}:{free.getsockname()[1]}"
-    command = [sys.executable, "-m", "benchmarks.many", where, str(count)]
     started = []
     for number in range(count):
         prefix = prefixes[number] if prefixes else []
-        started.append(
-            subprocess.Popen(
-                [*prefix, *command, str(number), str(file)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-            )
-        )
+        command = [*prefix, sys.executable, "-m", module, where, str(count), str(number), *arguments]
+        started.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
     said = [process.communicate()[0] for process in started]
     if any(process.returncode for process in started):
         raise RuntimeError(f"{count} processes failed")

@@ -26,10 +26,15 @@ from paper.groups import honest, load_group
 from paper.groups.cyclic import DATA
 from paper.reports.epochs import best_and_last
 from paper.reports.tables import markdown, score
-from paper.runner.reproduction import load_results, provenance, write_results
+from paper.runner.reproduction import aged, load_results, provenance, write_results
 from paper.studies import members
 from paper.table_rows import load_rows
-from paper.tasks import Result
+from paper.tasks import Options, Result
+from paper.training.simple_methods import SIMPLE
+
+#: Benchmarks keep results and pages of their own.
+zoo_page: Any = importlib.import_module("benchmarks.zoo.page")
+informed_page: Any = importlib.import_module("benchmarks.informed.page")
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PICTURES = ROOT / "paper" / "results", ROOT / "docs" / "_static"
@@ -38,7 +43,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo")
+        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo", "evidence")
     ),
 ]
 #: Studies with a table of their own on a page.
@@ -57,8 +62,9 @@ STUDIES = (
     *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-#: The simple methods that the README shows.
+#: The simple methods that the README shows, and those that it leaves to the results page.
 SHOWN = ("degree product", "L3", "L3 normalised", "SVD", "dot product")
+LEFT_OUT = [name for name in SIMPLE if name not in SHOWN]
 #: The dimension that the README shows.
 DIM = 10
 
@@ -103,7 +109,7 @@ def honest_summary() -> str:
     if not results:
         return "Not computed yet.\n"
     columns = [name for name in honest.COLUMNS if "uniform" not in name]
-    text = f"{honest.table(results, columns)}\n\n{honest.verdict(results)}"
+    text = f"{honest.table(results, columns, LEFT_OUT)}\n\n{honest.verdict(results)}"
     return f"{text}\n\n{provenance(results)}\n"
 
 
@@ -164,7 +170,8 @@ def study(name: str, folder: Path) -> str:
         return "Not computed yet.\n"
     if hasattr(module, "draw"):
         module.draw(results, folder)
-    return f"{_shown(module.report(results))}\n\n{provenance(results)}\n"
+    late = aged(results, module.tasks(None)) if hasattr(module, "tasks") else ""
+    return f"{_shown(module.report(results))}\n\n{provenance(results)}{late}\n"
 
 
 def _shown(text: str) -> str:
@@ -185,7 +192,11 @@ def block(name: str, folder: Path) -> str:
     if name == "members":
         return members.table()
     if name == "zoo":
-        return str(importlib.import_module("benchmarks.zoo.page").documented())
+        return zoo_page.documented()
+    if name == "zoo-summary":
+        return zoo_page.summarised(zoo_page.unpack(zoo_page.STORED))
+    if name == "informed":
+        return informed_page.documented()
     if name == "last_epoch":
         return f"{best_and_last(stored(name), DATA)}\n\n{provenance(stored(name), whole=True)}\n"
     if name in STUDIES:
@@ -195,17 +206,23 @@ def block(name: str, folder: Path) -> str:
     results = stored(name)
     if not results:
         return "Not computed yet.\n"
+    late = aged(results, load_group(name).tasks(Options()))
     text = load_group(name).report(results, folder).markdown
     body = re.sub(r"^# .*\n\n", "", text)  # the page has its own title
     body = re.sub(r"^## ", "### ", body, flags=re.MULTILINE)
-    return f"{_shown(body)}\n\n{provenance(results)}\n"
+    return f"{_shown(body)}\n\n{provenance(results)}{late}\n"
 
 
 def pages(folder: Path) -> Iterator[tuple[Path, str]]:
     """Every page with its text as the results demand it; pictures go into `folder`."""
     for path in PAGES:
         text = path.read_text(encoding="utf-8")
-        yield path, BLOCK.sub(lambda m: f"{m[1]}{block(m[2], folder)}{m[3]}", text)
+        yield path, BLOCK.sub(lambda m: f"{m[1]}{block(m[2], folder)}{m[3]}" if _known(m[2]) else m[0], text)
+
+
+def _known(name: str) -> bool:
+    """Whether the results of a block are in the repository; those of the zoo may not be yet."""
+    return not name.startswith("zoo") or zoo_page.STORED.is_file()
 
 
 def store(new: Path) -> None:

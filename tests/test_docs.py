@@ -90,12 +90,16 @@ def test_examples_run(page, tmp_path, elsewhere, alone):
 
 
 @pytest.mark.slow
-def test_the_tutorial_runs_with_the_published_data(tmp_path, elsewhere, alone):
-    folders = [x for x in filter(None, DATA) if (Path(x) / "dream5" / "net3_gene_ids.tsv").is_file()]
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [("tutorial", "dream5/net3_gene_ids.tsv"), ("evidence", "expression/precise-ecoli.tsv.gz")],
+)
+def test_tutorials_run_with_the_published_data(page, file, tmp_path, elsewhere, alone):
+    folders = [x for x in filter(None, DATA) if (Path(x) / file).is_file()]
     if not folders:
-        pytest.skip("needs dream5/ in the folder TIMELIKE_DATA")
-    page, environment = ROOT / "docs" / "tutorial.md", alone | {"TIMELIKE_DATA": str(folders[0])}
-    problem = elsewhere.submit(run, page, tmp_path, environment).result()
+        pytest.skip(f"needs {file} in the folder TIMELIKE_DATA")
+    environment = alone | {"TIMELIKE_DATA": str(folders[0])}
+    problem = elsewhere.submit(run, ROOT / "docs" / f"{page}.md", tmp_path, environment).result()
     assert problem is None, problem
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.zoo import summary
 from benchmarks.zoo.halves import HALVES, graphs_of, half_of
 from benchmarks.zoo.questions import QUESTIONS
-from benchmarks.zoo.results import SIMPLE, STORED, Arms, unpack
+from benchmarks.zoo.results import ALONE, SIMPLE, STORED, Arms, unpack
 from timelike.estimator.baseline_names import UNTRAINED
 
 Results = Mapping[tuple[str, int], Mapping[str, Any]]
@@ -24,6 +25,8 @@ TITLES = {
 }
 FIGURES = ("direction", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "seconds")
 
+#: The command behind the stored results.
+COMMAND = "python -m benchmarks.zoo --half all --seeds 3 --evidence none --out RESULTS"
 INTRODUCTION = """\
 Average precision (AP, in %) on 15 % hidden edges; 4 non-edges to each hidden edge, 1 for turned edges. A cell
 is one question about one graph, a mean over its seeds. The best simple method of a cell is the one with the
@@ -50,7 +53,66 @@ def documented() -> str:
     arms = unpack(STORED)
     known = {graph for found in arms.values() for graph, _ in found}
     graphs = [name for half in HALVES for name in graphs_of(half) if name in known]
-    return page(arms, graphs, "python -m benchmarks.zoo --half all --seeds 3 --evidence none --out RESULTS")
+    return (
+        f"{page(arms, graphs, COMMAND)}\n{_made(one for found in arms.values() for one in found.values())}\n"
+    )
+
+
+def summarised(arms: Arms, half: str = "test") -> str:
+    """A default fit on one half of the zoo in a few lines: means over graphs, and where it loses."""
+    simple = _of_graphs(arms.get(SIMPLE, {}), graphs_of(half))
+    found = _of_graphs(arms.get("default", {}), graphs_of(half))
+    found = {key: one for key, one in found.items() if "error" not in one and _same(one, simple.get(key))}
+    if not found:
+        return ""
+    fit = {key: one["answers"] for key, one in found.items()}
+    alone = {key: one["answers"] for key, one in arms.get(ALONE, {}).items() if key in found}
+    methods = _methods(simple, fit, None)
+    cells, others = (summary.cells_of(one, methods, QUESTIONS) for one in (fit, alone))
+    lost = "; ".join(
+        f"{one.graph}, {TITLES[one.question]} ({_signed(one.margin)} to {one.method})"
+        for one in cells
+        if not one.good
+    )
+    seeds, graphs = len({seed for _, seed in found}), len({graph for graph, _ in found})
+    text = (
+        f"{graphs} graphs with {seeds} seed{'s' * (seeds > 1)} each, AP in %. The best simple method of "
+        f"a graph and question is the best of {len(methods)} **on these very test pairs**, which favours it. "
+        f"At least as good: at most {100 * summary.SLACK:g} points below it. Below: {lost or 'none'}."
+    )
+    made = _made([*found.values(), *simple.values()])
+    return f"{_means(cells, others)}\n\n{text}\n\n{made}\n"
+
+
+def _means(cells: Sequence[summary.Cell], alone: Sequence[summary.Cell]) -> str:
+    """Means over graphs for each question: the fit, the best simple method, the geometry alone."""
+    heads = [
+        "mean over graphs",
+        "default fit",
+        "best simple method",
+        "geometry alone",
+        "fit at least as good",
+    ]
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "--:|" * 4]
+    for question in (*QUESTIONS, "all"):
+        here, there = ([c for c in some if question in (c.question, "all")] for some in (cells, alone))
+        scores = [_mean(c.model for c in here), _mean(c.best for c in here), _mean(c.model for c in there)]
+        good = f"{sum(c.good for c in here)} of {len(here)}"
+        lines.append(f"| {' | '.join([TITLES[question], *map(_percent, scores), good])} |")
+    return "\n".join(lines)
+
+
+def _mean(values: Iterable[float]) -> float:
+    return statistics.fmean(listed) if (listed := list(values)) else math.nan
+
+
+def _made(results: Iterable[Mapping[str, Any]]) -> str:
+    """When, where and by which command results were computed."""
+    listed = list(results)
+    dates = sorted({one["date"] for one in listed if "date" in one}) or ["on an unknown date"]
+    cores = sorted({one["cores"] for one in listed if "cores" in one})
+    where = f" on {' or '.join(map(str, cores))} CPU cores" if cores else ""
+    return f"Made {' to '.join(dict.fromkeys((dates[0], dates[-1])))} by `{COMMAND}`{where}."
 
 
 def _of_graphs(found: Results, graphs: Collection[str]) -> dict[tuple[str, int], Mapping[str, Any]]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import traceback
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 from benchmarks.zoo.questions import hide
 from benchmarks.zoo.sources import facts, graph_of
 from timelike._util.atomic_files import replacing
+from timelike._util.hardware import cores
 
 #: The arm with all simple methods.
 SIMPLE = "simple"
@@ -64,6 +66,7 @@ def compute(task: Task) -> str:
     hidden, about = hide(graph, task.seed), facts(graph)
     result: dict[str, Any] = {"graph": task.graph, "seed": task.seed, "arm": task.arm}
     result |= {"facts": about, "hidden": len(hidden.edges), "not_asked": hidden.not_asked}
+    result |= {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), "cores": cores()}
     old = read(task.file)
     try:
         if task.arm == SIMPLE:
@@ -103,7 +106,7 @@ def read_all(folder: Path) -> Arms:
 
 def pack(folder: Path, file: Path) -> None:
     """Put the results of a folder into one file, in place of those of the same arm, graph and seed."""
-    arms = unpack(file) if file.is_file() else {}
+    arms = unpack(file)
     for arm, found in read_all(folder).items():
         arms.setdefault(arm, {}).update(found)
     kept = [_rounded(arms[arm][key]) for arm in sorted(arms) for key in sorted(arms[arm])]
@@ -113,8 +116,8 @@ def pack(folder: Path, file: Path) -> None:
 
 
 def unpack(file: Path) -> Arms:
-    """The results in a file that `pack` has written."""
-    return _by_arm(json.loads(file.read_text("utf-8")))
+    """The results in a file that `pack` has written; none if there is no such file."""
+    return _by_arm(json.loads(file.read_text("utf-8"))) if file.is_file() else {}
 
 
 def _by_arm(results: Iterable[dict[str, Any]]) -> Arms:

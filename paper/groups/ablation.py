@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from paper.reports.simple_rows import beside
 from paper.reports.tables import by_dimension, flat, markdown
 from paper.runner.task_results import write_picture
 from paper.table_rows import load_rows
@@ -57,13 +58,20 @@ def report(results: list[Result], folder: Path) -> Report:
             graphs = len(set(some[0].found["graphs"]))
             parts += [f"## {title}", f"{runs} runs on {graphs} graphs:", by_dimension(some)]
             parts += [
+                _simple(some),
                 "The gain from each ingredient: median over graphs, and on how many graphs it helps.",
                 _gains(some),
                 _ranking(some),
             ]
             _boxes(some, title, folder / f"ablation-{protocol}.png")
             parts.append(f"![Box plots: {title}.](ablation-{protocol}.png)")
-    return Report("\n\n".join(parts), [flat(r) for r in results])
+    return Report("\n\n".join(filter(None, parts)), [flat(r) for r in results])
+
+
+def _simple(results: Sequence[Result]) -> str:
+    """The simple methods on the same graphs."""
+    graphs = dict.fromkeys(results[0].found["graphs"])
+    return beside("duplication-divergence", graphs, "uniform", [r.found["median"] for r in results])
 
 
 def _by_graph(result: Result) -> np.ndarray:

@@ -13,6 +13,7 @@ from paper.groups import wordnet
 from paper.groups.cyclic import DATA
 from paper.groups.wordnet import Cell
 from paper.reports.paired_comparisons import RIEMANNIAN, comparisons, corrected, holm, paired_table
+from paper.reports.simple_rows import beside
 from paper.reports.tables import markdown, score
 from paper.reports.what_helped import what_helped
 from paper.reports.wordnet_rivals import (
@@ -178,11 +179,14 @@ def _graph_table(results: Sequence[Result]) -> str:
     body.append(["best published", *(_number(published.get(d)) for d in dims)])
     what = "graphs" if results[0].about["dataset"] == "duplication-divergence" else "splits"
     counts = sorted({len(r.about["splits"]) for r in results})
+    about = results[0].about
+    kind = "uniform" if about["dataset"] == "duplication-divergence" else "listed"
+    simple = beside(about["dataset"], about["splits"], kind, [r.found["median"] for r in results])
     return (
         f"Test AP in percent, median ± standard deviation over {' or '.join(map(str, counts))} {what}, each "
         "the mean over seeds. In parentheses: the mean over all; in square brackets: our target."
         f"{f' {SIZES}' if any('members' in r.about for r in results) else ''}\n\n"
-        + markdown(["", *(f"d = {d}" for d in dims)], body)
+        + "\n\n".join(filter(None, [markdown(["", *(f"d = {d}" for d in dims)], body), simple]))
     )
 
 

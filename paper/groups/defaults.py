@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import timelike as tl
+from paper.reports.simple_rows import BEST, simple_scores
 from paper.reports.tables import markdown
 from paper.runner.reproduction import load_results
-from paper.table_rows import load_rows
 from paper.tasks import Options, Report, Result, Task
-from paper.training import refit_with_validation
 from paper.training.link_prediction import RATIO, load_split, model_of
-from paper.training.refit_with_validation import Case
 
 ABOUT = "not in the paper: the defaults of SpacetimeEmbedding, and how much tuning adds"
 
@@ -43,6 +42,8 @@ DATA = {
 EPOCHS, BATCH_SIZE = 100, 32
 #: The tolerated difference to the tuned result, in points.
 WITHIN = 2.0
+#: Heading of the column with the simple method that is best by validation on each split.
+SIMPLE = "best simple method"
 
 
 def tasks(options: Options) -> Iterator[Task]:
@@ -72,24 +73,11 @@ def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """AP in percent of the defaults and of the tuned model on test and validation pairs."""
     data, geometry = about["dataset"], about["geometry"]
     split = load_split(data, about["split"], data_dir, about["protocol"])
-    estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, progress=False)
+    estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, evidence="none", progress=False)
     default = estimator.fit(split.train, valid=split.valid).score(split)
     valid = estimator.embedding_.info["valid_ap"]
     found = {"default": round(100 * float(default), 2), "default_valid": round(100 * float(valid), 2)}
-    if about["tuned"] == "grid":
-        return {**found, **_best_of_grid(about, split)}
-    return {**found, **_searched(data, geometry, about["split"], data_dir)}
-
-
-def _searched(data: str, geometry: str, split: int, data_dir: str | None) -> dict[str, float]:
-    """The recipe that a search found: mean AP over its seeds."""
-    name = f"{data.replace(':', '-')}/{geometry}"
-    row = next(row for row in load_rows("best") if row.name == name)
-    first = row.more["first_seed"]
-    found = refit_with_validation.run(
-        Case(row, DIM, (split,), tuple(range(first, first + row.seeds)), data_dir)
-    )
-    return {"tuned": found["mean"], "tuned_valid": found["valid"][0]}
+    return {**found, **(_best_of_grid(about, split) if about["tuned"] == "grid" else {})}
 
 
 def _best_of_grid(about: dict[str, Any], split: tl.Split) -> dict[str, float]:
@@ -107,11 +95,13 @@ def _best_of_grid(about: dict[str, Any], split: tl.Split) -> dict[str, float]:
 def report(results: list[Result], folder: Path) -> Report:
     """A row for each data set, kind of non-edges and geometry: means over graphs and splits."""
     groups: dict[tuple[str, str], list[Result]] = {}
-    for result in sorted(results, key=_place):
+    for result in sorted(_with_recipes(results), key=_place):
         groups.setdefault((result.about["dataset"], result.about["protocol"]), []).append(result)
     rows = []
     for (data, protocol), group in groups.items():
         runs = {name: [r for r in group if r.about["geometry"] == name] for name in GEOMETRIES}
+        splits = dict.fromkeys(r.about["split"] for r in group)
+        simple = mean(simple_scores(data, splits, protocol).get(BEST, [math.nan]))
         for geometry, some in {**runs, "auto": _best_geometries(group)}.items():
             if some:
                 about = {
@@ -120,44 +110,36 @@ def report(results: list[Result], folder: Path) -> Report:
                     "geometry": geometry,
                     "by": group[0].about["tuned"],
                 }
-                rows.append({**about, **_means(some)})
+                rows.append({**about, **_means(some), "simple": simple})
     text = ("data", "non_edges", "geometry", "by", "splits")
-    head = ["data", "non-edges", "geometry", "tuned by", "splits", "defaults", "tuned", "difference"]
-    forms = {"default": ".1f", "tuned": ".1f", "difference": "+.1f"}
+    head = ["data", "non-edges", "geometry", "tuned by", "splits", "defaults", "tuned", "difference", SIMPLE]
+    forms = {"default": ".1f", "tuned": ".1f", "difference": "+.1f", "simple": ".1f"}
     body = [
         [*(str(row[name]) for name in text), *(format(row[name], form) for name, form in forms.items())]
         for row in rows
     ]
-    return Report(
-        f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)}\n\n{dates(results, _recipes())}", rows
-    )
+    made = f"The [searched recipes](#recipes-from-a-search) were computed {_days(_recipes())}."
+    return Report(f"# Defaults\n\n{markdown(head, body)}\n\n{_verdict(rows)} {made}", rows)
+
+
+def _with_recipes(results: Sequence[Result]) -> list[Result]:
+    """The results, with the stored scores of the searched recipes on the same splits."""
+    recipes = {(r.about["dataset"], r.about.get("geometry")): r for r in _recipes()}
+    found = []
+    for r in results:
+        if r.about["tuned"] == "search":
+            recipe = recipes[r.about["dataset"], r.about["geometry"]]
+            place = recipe.about["splits"].index(r.about["split"])
+            tuned = {"tuned": recipe.found["scores"][place], "tuned_valid": recipe.found["valid"][place]}
+            r = r._replace(found={**r.found, **tuned})
+        found.append(r)
+    return found
 
 
 def _recipes() -> list[Result]:
-    """The stored results of the recipes that a search found, in the dimension of the comparison."""
+    """The stored results of single models that a search tuned, in the dimension of the comparison."""
     known = load_results(RESULTS / "best.json") if (RESULTS / "best.json").is_file() else []
-    return [r for r in known if r.about["dim"] == DIM and r.about.get("geometry") in GEOMETRIES]
-
-
-def dates(results: Sequence[Result], recipes: Sequence[Result]) -> str:
-    """When both sides were computed, and how many recipes are younger than their comparison."""
-    searched = [r for r in results if r.about["tuned"] == "search"]
-    made: dict[tuple[str, str], str] = {}
-    for r in searched:
-        key = (r.about["dataset"], r.about["geometry"])
-        made[key] = max(made.get(key, ""), r.made["date"])
-    own = [r for r in recipes if (r.about["dataset"], r.about["geometry"]) in made]
-    own = [r for r in own if "members" not in r.about]
-    text = f"Defaults and tuned models of this table were computed together, {_days(results)}."
-    if not own:
-        return text
-    late = sum(r.made["date"] > made[r.about["dataset"], r.about["geometry"]] for r in own)
-    return (
-        f"{text} The present results of the searched recipes "
-        f"([better than the paper](#better-than-the-paper)) were computed "
-        f"{_days(own)}; {late} of {len(own)} of them are younger than this table, which may "
-        "have used an earlier recipe."
-    )
+    return [r for r in known if r.about["dim"] == DIM and "members" not in r.about]
 
 
 def _days(results: Sequence[Result]) -> str:
@@ -189,11 +171,16 @@ def _means(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:
+    """Where the defaults stay below tuning, and below the best simple method."""
     low = [row for row in rows if row["difference"] < -WITHIN]
-    if not low:
-        return f"No default is more than {WITHIN:g} points below the tuned result."
-    names = (
+    names = "; ".join(
         f"{row['geometry']} on {row['data']} with {row['non_edges']} non-edges ({row['difference']:+.1f})"
         for row in low
     )
-    return f"More than {WITHIN:g} points below the tuned result: {', '.join(names)}."
+    if names:
+        text = f"More than {WITHIN:g} points below the tuned result: {names}."
+    else:
+        text = f"No default is more than {WITHIN:g} points below the tuned result."
+    known = [row for row in rows if not math.isnan(row["simple"])]
+    above = sum(row["default"] > row["simple"] for row in known)
+    return f"{text} {above} of {len(known)} defaults are above the {SIMPLE}, chosen on validation."

@@ -11,15 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paper.groups.cyclic import DATA
+from paper.groups.cyclic import DATA, DREAM5, best_simple
 from paper.reports.grid_conclusions import conclusions
 from paper.reports.tables import markdown, score
+from paper.runner.reproduction import load_results
 from paper.table_rows import Row, load_rows, product
 from paper.tasks import Options, Report, Result, Task
 from paper.training.link_prediction import PROTOCOLS, TRIALS, Case, describe, scores, sweep_case
 
 ABOUT = "the paper's hyperparameter grids on the cyclic graphs: are its bold values the best?"
 
+#: The results with the simple methods on the same splits.
+CYCLIC = Path(__file__).parents[1] / "results" / "cyclic.json"
 #: The default dimension.
 DIM = 10
 #: The largest number of runs side by side in a task, which is one program.
@@ -247,15 +250,17 @@ def _models(grids: Sequence[Searched], protocol: str) -> str:
             known = line.get(grid.about["title"], grid.best)
             line[grid.about["title"]] = max(known, grid.best, key=lambda one: one.merit)
     titles = list(dict.fromkeys(row.title for row in load_rows("cyclic")))
-    body = []
+    simple, body = best_simple(load_results(CYCLIC)) if CYCLIC.is_file() else {}, []
     for (dataset, dim), line in cells.items():
         top = max(one.score for one in line.values())
         shown = {
             title: score({"median": one.score, "spread": one.spread}, one.score == top)
             for title, one in line.items()
         }
+        best = simple.get((dataset, "listed" if dataset in DREAM5 else "uniform"))
         body.append([f"{DATA[dataset]}, d = {dim}", *(shown.get(title, "–") for title in titles)])
-    return markdown([TITLES[protocol], *titles], body)
+        body[-1].append(f"{best:.1f}" if best else "–")
+    return markdown([TITLES[protocol], *titles, "best simple method (test AP)"], body)
 
 
 def _flat(grid: Searched) -> dict[str, Any]:

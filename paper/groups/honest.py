@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 import timelike as tl
 from paper.reports.tables import markdown
 from paper.tasks import Options, Report, Result, Task
+from paper.training.simple_methods import SIMPLE, simple_scores
 
 ABOUT = "not in the paper: all methods chosen on validation, over disjoint folds or independent graphs"
 
@@ -32,8 +33,6 @@ MODELS = {
 }
 RIEMANNIAN = ("euclidean", "hyperboloid")
 SPACETIMES = ("minkowski", "anti-de-sitter", "cylindrical-minkowski")
-LEFT_OUT = ("reciprocity", "reachability")  # few edges are mutual, and the graphs have cycles
-SIMPLE = (*(name for name in tl.estimator.UNTRAINED if name not in LEFT_OUT), "dot product")
 NETWORKS = {
     "dream5:in-silico": "DREAM5 in silico",
     "dream5:ecoli": "DREAM5 E. coli",
@@ -47,6 +46,10 @@ COLUMNS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     **{title: (data, "listed", tuple(range(FOLDS))) for data, title in NETWORKS.items()},
     **{f"{title}, uniform": (data, "uniform", tuple(range(FOLDS))) for data, title in NETWORKS.items()},
 }
+#: Every model learns the validation edges, too, as the simple methods do.
+QUIET: dict[str, Any] = {"refit": True, "baselines": "none", "progress": False}
+#: A fit without options, which joins geometry and evidence.
+FIT = "default fit"
 #: Rows that take the best of several methods by validation.
 BEST = {
     "simple": "Best simple method by validation",
@@ -54,39 +57,59 @@ BEST = {
     "spacetime": "Best spacetime by validation",
 }
 CHOSEN = dict(zip(BEST.values(), (SIMPLE, RIEMANNIAN, SPACETIMES), strict=True))
+#: Rows of the table, in order, and their titles.
+ROWS = {
+    **{name: name for name in (*SIMPLE, BEST["simple"])},
+    **{name: MODELS[name] for name in RIEMANNIAN},
+    BEST["Riemannian"]: BEST["Riemannian"],
+    **{name: MODELS[name] for name in SPACETIMES},
+    BEST["spacetime"]: BEST["spacetime"],
+    FIT: "`timelike fit`, defaults: geometry and evidence",
+}
+SHORT = {
+    BEST["simple"]: "best simple method",
+    BEST["Riemannian"]: "best Riemannian model",
+    BEST["spacetime"]: "best spacetime",
+    FIT: "default fit",
+}
+#: What is compared split by split.
+DUELS = (
+    (FIT, BEST["simple"]),
+    (BEST["spacetime"], BEST["simple"]),
+    (BEST["spacetime"], BEST["Riemannian"]),
+)
 
 
 def tasks(options: Options) -> Iterator[Task]:
-    """A task for every fold or graph."""
+    """Two tasks for every fold or graph: all geometries and simple methods, and a default fit."""
     for data, kind, seeds in COLUMNS.values():
         for seed in seeds[: 1 if options.quick else options.seeds]:
-            about = {
-                "dataset": data,
-                "negatives": kind,
-                "seed": seed,
-                "dim": DIM,
-                "methods": [*MODELS, *SIMPLE],
-            }
-            name = f"{data.replace(':', '-')}/{kind}-{seed}"
-            yield Task(name, about, functools.partial(compare, about, options.data_dir))
+            name = f"{data.replace(':', '-')}/{kind}"
+            place = {"dataset": data, "negatives": kind, "seed": seed}
+            about = {**place, "dim": DIM, "methods": [*MODELS, *SIMPLE]}
+            yield Task(f"{name}-{seed}", about, functools.partial(compare, about, options.data_dir))
+            about = {**place, "title": FIT}
+            yield Task(f"{name}-fit-{seed}", about, functools.partial(fit, about, options.data_dir))
 
 
 def compare(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
     """Validation and test AP in percent of every method on one split."""
     split = split_of(about, data_dir)
-    known = split.train.with_edges(split.valid_edges)
-    baselines = functools.partial(tl.estimator.evaluate_baselines, split.train, names=SIMPLE)
-    valid = {name: one.average_precision for name, one in baselines(split.valid, valid=split.valid).items()}
-    test = {name: one.average_precision for name, one in baselines(split, learned=known).items()}
+    found = simple_scores(split)
     for geometry in MODELS:
-        estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, refit=True, baselines="none", progress=False)
-        test[geometry] = estimator.fit(split.train, valid=split).score(split)
-        valid[geometry] = estimator.embedding_.info["valid_ap"]
+        estimator = tl.SpacetimeEmbedding(geometry, dim=DIM, evidence="none", **QUIET)
+        found["test"][geometry] = estimator.fit(split.train, valid=split).score(split)
+        found["valid"][geometry] = estimator.embedding_.info["valid_ap"]
     jax.clear_caches()  # a process that keeps the programs of many graphs runs out of memory maps
-    return {
-        part: {k: round(100 * float(x), 2) for k, x in some.items()}
-        for part, some in (("valid", valid), ("test", test))
-    }
+    return {part: {k: round(100 * float(x), 2) for k, x in some.items()} for part, some in found.items()}
+
+
+def fit(about: dict[str, Any], data_dir: str | None) -> dict[str, Any]:
+    """Test AP in percent of a fit that has no options but the split."""
+    split = split_of(about, data_dir)
+    estimator = tl.SpacetimeEmbedding(**QUIET).fit(split.train, valid=split)
+    jax.clear_caches()
+    return {"test": {FIT: round(100 * estimator.score(split), 2)}, "geometry": estimator.geometry_}
 
 
 def split_of(about: dict[str, Any], data_dir: str | None) -> tl.Split:
@@ -105,8 +128,11 @@ def split_of(about: dict[str, Any], data_dir: str | None) -> tl.Split:
 def scores(results: list[Result], column: str) -> dict[str, list[float]]:
     """Row of the table → its test AP on every split of a column."""
     data, kind, _ = COLUMNS[column]
-    found = [r.found for r in results if (r.about["dataset"], r.about["negatives"]) == (data, kind)]
+    here = [r for r in results if (r.about["dataset"], r.about["negatives"]) == (data, kind)]
+    here.sort(key=lambda r: r.about["seed"])
+    found, fits = ([r.found for r in here if (r.about.get("title") == FIT) == fit] for fit in (False, True))
     rows = {name: [one["test"][name] for one in found] for name in (*SIMPLE, *MODELS)}
+    rows[FIT] = [one["test"][FIT] for one in fits]
     best = {
         title: [one["test"][max(names, key=lambda name: one["valid"][name])] for one in found]
         for title, names in CHOSEN.items()
@@ -134,44 +160,57 @@ def report(results: list[Result], folder: Path) -> Report:
     return Report(text, rows)
 
 
-def table(results: list[Result], columns: list[str]) -> str:
-    """Median ± standard deviation over splits; the best of the simple methods and of the models is bold."""
+def table(results: list[Result], columns: list[str], left_out: Collection[str] = ()) -> str:
+    """Median ± standard deviation over splits, without the rows that are left out.
+
+    Bold: the best simple method, the best geometry, and the default fit if it is above both.
+    """
     found = {column: some for column in columns if any((some := scores(results, column)).values())}
-    medians = {c: {name: float(np.median(x)) for name, x in some.items()} for c, some in found.items()}
-    top = {
-        (c, x): max(one[n] for n in names)
-        for c, one in medians.items()
-        for x, names in (("s", SIMPLE), ("m", MODELS))
-    }
+    medians = {c: {name: float(np.median(x)) for name, x in some.items() if x} for c, some in found.items()}
+    top = {c: {max(names, key=one.__getitem__) for names in (SIMPLE, MODELS)} for c, one in medians.items()}
+    for column, one in medians.items():
+        if one.get(FIT, 0) > max(one[name] for name in top[column]):
+            top[column].add(FIT)
     body = []
-    for name in (*SIMPLE, BEST["simple"], *RIEMANNIAN, BEST["Riemannian"], *SPACETIMES, BEST["spacetime"]):
-        line = [MODELS.get(name, name)]
+    computed = {name for some in found.values() for name, values in some.items() if values}
+    for name in (name for name in ROWS if name in computed and name not in left_out):
+        line = [ROWS[name]]
         for column, some in found.items():
-            text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}"
-            bold = medians[column][name] in (top[column, "s"], top[column, "m"]) and name not in CHOSEN
-            line.append(f"**{text}**" if bold else text)
+            text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}" if some[name] else "–"
+            line.append(f"**{text}**" if name in top[column] else text)
         body.append(line)
     return markdown(["", *(name.removesuffix(", uniform") for name in found)], body)
 
 
 def verdict(results: list[Result]) -> str:
-    """Where the spacetimes win and where they do not: differences to both rivals, and splits won."""
-    rivals = {"simple method": BEST["simple"], "Riemannian model": BEST["Riemannian"]}
-    body, won = [], dict.fromkeys(rivals, 0)
-    for column, (_, kind, _) in COLUMNS.items():
-        some = scores(results, column)
-        if not some[BEST["spacetime"]]:
-            continue
-        line = [column.removesuffix(", uniform"), kind]
-        for title, name in rivals.items():
-            gaps = np.subtract(some[BEST["spacetime"]], some[name])
-            won[title] += int(np.median(gaps) > 0)
-            line.append(f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}")
-        body.append(line)
-    head = ["best spacetime against the best …", "non-edges", *rivals]
-    words = " and ".join(f"beat the best {title} in {count} of {len(body)}" for title, count in won.items())
+    """Who wins where: median differences, and splits won; duels that were not computed are left out."""
+    found = {column: scores(results, column) for column in COLUMNS}
+    duels = [duel for duel in DUELS if any(some[duel[0]] for some in found.values())]
+    body = [
+        [column.removesuffix(", uniform"), COLUMNS[column][1], *(_duel(some, *duel) for duel in duels)]
+        for column, some in found.items()
+    ]
+    head = ["", "non-edges", *(f"{SHORT[one]} − {SHORT[other]}" for one, other in duels)]
+    wins = []
+    for one, other in duels:
+        medians = [float(np.median(gaps)) for some in found.values() if len(gaps := _gaps(some, one, other))]
+        above = f"{sum(gain > 0 for gain in medians)} of {len(medians)}"
+        wins.append(f"the {SHORT[one]} is above the {SHORT[other]} in {above}")
     rule = (
-        f"Spacetimes {words} of these comparisons. Each side takes its method with the best validation AP in "
-        "each split. Cells: median difference of test AP, and splits in which the spacetime is better."
+        f"In these comparisons, {'; '.join(wins)}. Of simple methods, Riemannian models and spacetimes, the "
+        "one with the best validation AP in each split counts. Cells: median difference of test AP, and "
+        "splits above zero."
     )
     return f"{markdown(head, body)}\n\n{rule}"
+
+
+def _gaps(some: dict[str, list[float]], one: str, other: str) -> np.ndarray:
+    """The differences of test AP, split by split; none unless all splits were computed."""
+    if not some[one] or len(some[one]) != len(some[other]):
+        return np.empty(0)
+    return np.subtract(some[one], some[other])
+
+
+def _duel(some: dict[str, list[float]], one: str, other: str) -> str:
+    gaps = _gaps(some, one, other)
+    return f"{np.median(gaps):+.1f}, {np.sum(gaps > 0)} of {len(gaps)}" if len(gaps) else "–"

@@ -25,7 +25,7 @@ EDGE, NON_EDGE, PAIR = "black", "#56B4E9", "#D55E00"
 SPACES = {
     "euclidean": "Euclidean space",
     "minkowski": "Minkowski spacetime",
-    "cylindrical-minkowski": "cylindrical Minkowski spacetime",
+    "cylindrical-minkowski": "cylindrical Minkowski",
     "anti-de-sitter": "anti-de Sitter spacetime",
 }
 

@@ -102,6 +102,22 @@ def write_results(results: Iterable[Result], file: Path) -> None:
     write(file, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
+def aged(results: Iterable[Result], tasks: Iterable[Task]) -> str:
+    """A sentence that counts the results whose recipe has changed since they were computed; or nothing."""
+    now = [json.loads(json.dumps(task.about)) for task in tasks]
+    old = [str(r.about.get("title", "")) for r in results if json.loads(json.dumps(r.about)) not in now]
+    if not old:
+        return ""
+    titles = list(dict.fromkeys(old))
+    counts = (
+        "; ".join(f"{title}: {old.count(title)}" for title in titles) if len(titles) < 6 else "all models"
+    )
+    return (
+        f" The recipe of {len(old)} of them has changed since ({counts}): the tables show what was computed "
+        "then, and the command computes what the recipe says now."
+    )
+
+
 def provenance(results: Iterable[Result], whole: bool = False) -> str:
     """One sentence: date, command, machine, duration and versions.
 

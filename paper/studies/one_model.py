@@ -18,6 +18,7 @@ import numpy as np
 
 import timelike as tl
 from paper.groups.cyclic import DATA as NAMES
+from paper.reports.simple_rows import BEST, simple_scores
 from paper.reports.tables import markdown
 from paper.studies import measuring
 from paper.studies.members import DATA, DIM, MEMBERS, trained_again
@@ -47,7 +48,9 @@ def run(data: str, seed: int, data_dir: str | None) -> dict[str, Any]:
 
 
 def _scores(split: tl.Split, dim: int, members: int) -> dict[str, Any]:
-    estimator = tl.SpacetimeEmbedding(dim=dim, members=members, refit=False, baselines="none", progress=False)
+    estimator = tl.SpacetimeEmbedding(
+        dim=dim, members=members, refit=False, baselines="none", evidence="none", progress=False
+    )
     before = estimator.fit(split.train, valid=split.valid).embedding_
     known = split.train.with_edges(split.valid_edges)
     after = trained_again(before, known) if members > 1 else _again(before, known)
@@ -79,9 +82,12 @@ def report(results: list[Result]) -> str:
         line = [NAMES[data].removesuffix(", one graph"), str(len(some))]
         for score, form in (("ap", ".1f"), ("nll", ".3f")):
             line += [format(np.mean([r.found[name][score] for r in some]), form) for name in MODELS]
+        simple = simple_scores(data, DATA[data], "listed" if data.startswith("dream5") else "uniform")
+        line.append(f"{np.mean(simple[BEST]):.1f}" if simple else "–")
         body.append(line)
     titles = (f"one model, {dim}", f"ensemble, {size}", f"one model, {large}")
     head = ["", "splits", *(f"{score}: {title}" for score in ("AP", "NLL") for title in titles)]
+    head.append("AP: best simple method by validation")
     return f"Coordinates of a node, and means over splits:\n\n{markdown(head, body)}\n\n{_verdict(results)}"
 
 

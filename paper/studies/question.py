@@ -42,7 +42,9 @@ def measure(graph: str, turned: bool, asked: str, split: int, data_dir: str | No
     if turned:
         known = tl.DiGraph.from_arrays(known.targets, known.sources, known.num_nodes, known.names)
     parts = tl.split_edges(known, valid=0, test=0.15, seed=split)
-    found = tl.SpacetimeEmbedding(settings=ASKED[asked], seed=split, progress=False).fit(parts.train)
+    found = tl.SpacetimeEmbedding(settings=ASKED[asked], seed=split, evidence="none", progress=False).fit(
+        parts.train
+    )
     hidden = {(known.name(s), known.name(t)) for s, t in parts.test.positives}
     hits = sum((edge.source, edge.target) in hidden for edge in found.top_edges(len(hidden)))
     info = found.embedding_.info

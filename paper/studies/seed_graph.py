@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import timelike as tl
+from paper.reports.simple_rows import beside
 from paper.reports.tables import is_riemannian, markdown, score
 from paper.studies import measuring
 from paper.table_rows import load_rows
@@ -137,9 +138,15 @@ def _difference(runs: Sequence[Result], grown: dict[str, dict[str, list[float]]]
             f"graphs of 1,026 edges). The best spacetime beats the best Riemannian space by "
             f"{' and '.join(words)}. "
             f"Over the {len(gaps)} models, the mean distance to the published medians is {np.mean(gaps):.1f} "
-            "points."
+            f"points. {_simple(start, some)}".rstrip()
         )
     return "\n".join(lines)
+
+
+def _simple(start: str, runs: Sequence[Result]) -> str:
+    """The simple methods on the graphs of one kind."""
+    dataset = f"duplication-divergence{':complete' * (start == 'complete')}"
+    return beside(dataset, STARTS[start][1], "uniform", [r.found["median"] for r in runs])
 
 
 def _margin(runs: Sequence[Result], protocol: str) -> str:

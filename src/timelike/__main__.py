@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 from timelike._util.interrupts import INTERRUPTED, minded_interrupts
 
 
 def main() -> None:
-    """Run the command line; what a signal stops while it is imported is one line too."""
+    """Run the command line; what a signal stops while it is imported is one line, and so is a warning."""
+    warnings.formatwarning = _note
     with minded_interrupts():
         try:
             from timelike.cli import main
@@ -16,6 +18,10 @@ def main() -> None:
             print("timelike: interrupted", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
         main.main()
+
+
+def _note(message: Warning | str, *_: object, **__: object) -> str:
+    return f"note: {message}\n"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from small_files import write_files
@@ -38,6 +39,20 @@ def commands(page: Path) -> list[str]:
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if commands(page)]
 
 
+def write_evidence(folder: Path, edges: str) -> None:
+    """Expression, features, scores and signs for the nodes of these edges."""
+    pairs = [line.split("\t") for line in edges.splitlines()]
+    names, rng = sorted({name for pair in pairs for name in pair}), np.random.default_rng(0)
+    values = {f"sample{i}": rng.normal(size=len(names)) for i in range(6)}
+    pl.DataFrame({"gene": names, **values}).write_csv(folder / "expression.tsv", separator="\t")
+    pl.DataFrame({"gene": names, "length": range(len(names))}).write_csv(folder / "features.csv")
+    (folder / "regulators.txt").write_text("lexA\nrecA\n")
+    scores = "".join(f"{s}\t{t}\t{i}\n" for i, (s, t) in enumerate(pairs))
+    (folder / "genie3.tsv").write_text(f"source\ttarget\tscore\n{scores}")
+    signs = "".join(f"{s}\t{t}\t{'+-'[i % 2]}\n" for i, (s, t) in enumerate(pairs))
+    (folder / "signed.tsv").write_text(f"source\ttarget\teffect\n{signs}")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page, tmp_path, monkeypatch, capsys):
@@ -57,6 +72,7 @@ def test_commands_run(page, tmp_path, monkeypatch, capsys):
     for file, part in {"part-1": rows[:40], "part-2": rows[40:], "edges/year=2026/part-0": rows}.items():
         part.write_parquet(tmp_path / f"{file}.parquet")
     (tmp_path / "go.obo").write_text(ONTOLOGY)
+    write_evidence(tmp_path, edges)
     for command in commands(page):
         program, *arguments = shlex.split(command)
         assert program == "timelike", command

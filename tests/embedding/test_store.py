@@ -345,6 +345,20 @@ def test_any_flipped_byte_is_refused(tmp_path):
         Embedding.load(folder)
 
 
+def test_a_list_of_checksums_that_is_cut_off_is_refused(tmp_path):
+    folder = tmp_path / "model"
+    make(make_model("minkowski", dim=3), nodes=6).save(folder)
+    sums = (folder / SUMS).read_text().splitlines()
+    for kept in range(len(sums)):
+        (folder / SUMS).write_text("\n".join(sums[:kept]))
+        with pytest.raises(ValueError, match="SHA256SUMS does not list"):
+            Embedding.load(folder)
+    (folder / SUMS).unlink()
+    (folder / SUMS).mkdir()
+    with pytest.raises(OSError, match="SHA256SUMS"):
+        Embedding.load(folder)
+
+
 def test_checksums_are_those_of_sha256sum(tmp_path):
     make(make_model("anti-de-sitter", dim=3), nodes=6).save(tmp_path / "model")
     command = ["sha256sum", "--check", "--strict", SUMS]

@@ -1,15 +1,18 @@
 """Nested cones as a candidate of a fit."""
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
 
 from timelike import DiGraph, Embedding, SpacetimeEmbedding, resolve, tune
-from timelike.datasets import cycle, duplication_divergence, random_dag, transitive_closure
+from timelike.datasets import chain, cycle, duplication_divergence, random_dag, transitive_closure
 from timelike.datasets.families import tree
 from timelike.estimator import FitOptions, NestedCones, Settings
 from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.pair_evaluation import best_threshold
+from timelike.graphs.reading_notes import ReadSummary
 
 TREE = tree(3, 4)
 CLOSURE = transitive_closure(TREE)
@@ -126,3 +129,34 @@ def test_what_cones_do_not_obey_is_an_error(options, said):
 def test_there_is_nothing_to_tune():
     with pytest.raises(ValueError, match="nested-cones"):
         tune(CLOSURE, Settings(geometry="nested-cones"), trials=1, progress=False)
+
+
+def test_an_ontology_is_validated_on_pairs_that_its_edges_imply():
+    """All edges of a transitive relation are learned, and who lies above whom is asked."""
+    ontology = dataclasses.replace(TREE, notes=ReadSummary("a.obo", TREE.num_edges, transitive=True))
+    plan = resolve(ontology, FitOptions(dim=3))
+    assert plan.graph is ontology
+    assert not TREE.has_edges(*plan.valid.positives.T).any()
+    assert CLOSURE.has_edges(*plan.valid.positives.T).all()
+    assert not CLOSURE.has_edges(*plan.valid.negatives.T).any()
+    assert (plan.evidence, plan.refit) == ("none", False)
+    found = SpacetimeEmbedding(dim=3, baselines="none", progress=False).fit(ontology)
+    assert found.geometry_ == "nested-cones"
+    assert found.embedding_.info["valid_ap"] == pytest.approx(1)
+    assert not TREE.has_edges(*resolve(TREE, FitOptions("nested-cones")).valid.positives.T).any()
+    assert resolve(TREE).graph.num_edges < TREE.num_edges  # edges of other files need not imply others
+
+
+def test_a_chain_has_no_pairs_to_compare_with():
+    assert fitted(chain(30), None, geometry="nested-cones").geometry_ == "nested-cones"
+
+
+def test_the_threshold_is_the_cone():
+    """Also where validation would accept any in a wide range."""
+    found = fitted()
+    assert best_threshold(found.embedding_, VALID)[0] == found.embedding_.boundary
+    assert found.embedding_.boundary == pytest.approx(found.embedding_.calibration.log_prob(np.log([0.5]))[0])
+    s, t = (x.ravel() for x in np.indices((TREE.num_nodes, TREE.num_nodes)))
+    inside = found.embedding_.log_prob_by_number(s, t) >= found.embedding_.boundary
+    np.testing.assert_array_equal(inside[s != t], CLOSURE.has_edges(s, t)[s != t])
+    assert fitted(geometry="minkowski", epochs=2).embedding_.boundary is None

@@ -103,11 +103,85 @@ def test_types_share_the_probability_one():
         LabelModel.learn(EdgeLabels.read(frame.head(30), signs=False), graph)
 
 
-def test_the_estimator_learns_saves_and_loads_them(tmp_path):
+@pytest.fixture(scope="module")
+def fitted() -> tl.SpacetimeEmbedding:
+    """A model that knows all signs but twenty."""
     frame, values = signed()
     graph = graph_of(frame)
+    labels = EdgeLabels.read(
+        frame.with_columns(effect=pl.concat([pl.Series(["?"] * 20), frame["effect"][20:]]))
+    )
     model = tl.SpacetimeEmbedding("minkowski", evidence=[measured(values, graph)], **QUICK)
-    model.fit(graph, labels=EdgeLabels.read(frame))
+    return model.fit(graph, labels=labels)
+
+
+def test_known_signs_are_kept_and_others_predicted(fitted):
+    frame, _ = signed()
+    (one,), graph = fitted.labels_, fitted.known_
+    words, likely = one.of_pairs(*graph.numbers([*frame["regulator"], *frame["gene"]], "x").reshape(2, -1))
+    assert words[20:] == frame["effect"].to_list()[20:]
+    assert (likely[20:] == 1).all()
+    assert (likely[:20] < 1).all()
+    assert np.mean(np.array(words[:20]) == frame["effect"].to_numpy()[:20]) > 0.7
+
+
+def test_the_table_for_other_programs(fitted):
+    table = fitted.edge_table(30)
+    edges = fitted.known_.num_edges
+    assert table.columns == [
+        *("source", "target", "weight", "probability", "known"),
+        "sign",
+        "sign_probability",
+    ]
+    assert table["known"].sum() == edges == table.height - 30
+    best = fitted.top_edges(30)
+    assert [*table.filter(~pl.col("known")).select("source", "target").iter_rows()] == [x[:2] for x in best]
+    plus = 2 * table["sign_probability"] - 1
+    expected = plus * pl.Series([1 if x == "+" else -1 for x in table["sign"]])
+    expected = (
+        expected * pl.select(pl.when(table["known"]).then(1.0).otherwise(table["probability"])).to_series()
+    )
+    np.testing.assert_allclose(table["weight"], expected)
+    assert {-1.0, 1.0} <= {*table["weight"]}
+    graph = fitted.to_networkx(30)
+    row = table.row(-1, named=True)
+    assert graph.edges[row["source"], row["target"]]["sign"] == row["sign"]
+    assert graph.number_of_edges() == table.height
+    assert fitted.to_networkx().number_of_edges() == edges
+    assert {*fitted.edge_table()["weight"][-5:]} <= {-1.0, 1.0, *table["weight"]}
+
+
+def test_pictures_colour_edges_by_sign(fitted):
+    from matplotlib.colors import to_rgba
+
+    from timelike.plot.style import LINES
+
+    figure = tl.plot.draw(fitted, edges="straight")
+    lines = figure.axes[0].collections[0].get_colors()
+    assert {tuple(colour[:3]) for colour in lines} == {to_rgba(colour)[:3] for colour in LINES[:2]}
+    texts = [text.get_text() for legend in figure.axes[0].artists for text in legend.get_texts()]
+    texts += [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert {"+", "-"} <= {*texts}
+    with pytest.raises(ValueError, match=r"edge_labels has 1 texts"):
+        tl.plot.draw(fitted, edge_labels=["+"])
+
+
+def test_the_explorer_says_them(fitted):
+    from timelike.explore.answers import Answers
+    from timelike.explore.shown_model import Shown
+
+    shown = Shown("signed", fitted.embedding_, fitted.known_, joint=fitted.joint_, labels=fitted.labels_)
+    answers = Answers(shown)
+    side = answers.node(answers.number("g1"), 5)["targets"]
+    assert {row["labels"] for row in side["known"]} <= {"+", "-"} | {row["labels"] for row in side["new"]}
+    assert all(row["labels"][0] in "+-" and float(row["labels"][2:]) <= 1 for row in side["new"])
+    pair = answers.pair(answers.number("g1"), side["new"][0]["id"])["forward"]
+    assert pair["labels"] == side["new"][0]["labels"]
+    assert all("labels" in row for row in answers.likeliest(3))
+
+
+def test_the_estimator_learns_saves_and_loads_them(fitted, tmp_path):
+    model, graph = fitted, fitted.known_
     model.save(tmp_path / "model")
     again = tl.SpacetimeEmbedding.load(tmp_path / "model")
     pairs = graph.pairs[:9].T
@@ -115,6 +189,8 @@ def test_the_estimator_learns_saves_and_loads_them(tmp_path):
         np.testing.assert_array_equal(one.probabilities(*pairs), other.probabilities(*pairs))
     again.add_nodes([("g1", "new")])
     assert again.labels_[0].probabilities(*pairs).shape == (9, 2)
+    again.update([("g2", "newer")], epochs=1)
+    assert again.labels_[0].known(*again.known_.pairs.T).max() == 1
 
 
 def test_the_command_line_reads_and_writes_them(tmp_path, capsys):

@@ -156,10 +156,14 @@ def test_connections_without_a_question_are_dropped(shown, monkeypatch):
         for connection in idle:
             connection.settimeout(30)
             assert connection.recv(1) == b""
-        with socket.create_connection(place) as asking:  # two questions on one connection, the second is late
-            asking.sendall(b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            assert asking.recv(15).startswith(b"HTTP/1.1 200")
-            asking.settimeout(30)
-            asking.sendall(b"GET / HTTP/1.1\r\n")
-            while asking.recv(2**16):
-                pass
+        for late in (
+            b"GET / HTTP/1.1\r\n",
+            b"\r\n",
+        ):  # two questions on one connection, no second one, or late
+            with socket.create_connection(place) as asking:
+                asking.sendall(b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                assert asking.recv(15).startswith(b"HTTP/1.1 200")
+                asking.settimeout(4)  # uvicorn waits five seconds
+                asking.sendall(late)
+                while asking.recv(2**16):
+                    pass

@@ -125,7 +125,8 @@ FRAME = pl.DataFrame({"source": [1, None, 3], "target": [2, 3, 4], "weight": ["x
     [
         (np.zeros((2, 2), int), {}, r"source has shape \(2, 2\).*columns="),
         (np.zeros((3, 5), int), {}, r"source has shape \(3, 5\)"),
-        (np.zeros((2, 5), int), {}, r"source has shape \(2, 5\).*source\.T"),
+        (np.zeros((2, 5)), {}, r"source has shape \(2, 5\).*integer \(2, edges\)"),
+        (np.zeros((2, 5), int), {}, "no edges.*5 self-loops"),
         (np.zeros(5), {}, r"source has shape \(5,\)"),
         (pyarrow.chunked_array([[1, 2], [3]]), {}, "source is a ChunkedArray"),
         (scipy.sparse.csr_array((2, 3)), {}, r"source has shape \(2, 3\).*square"),

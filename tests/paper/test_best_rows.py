@@ -132,12 +132,17 @@ def test_ensembles_are_labelled_with_all_their_coordinates(tmp_path):
             assert f"({r.found['mean']:.1f}) ⟨20 × 10 = 200⟩" in text
 
 
-def test_the_comparison_with_the_defaults_has_two_dates(tmp_path):
-    results = load_results(STORED.with_name("defaults.json"))
-    text = defaults.report(results, tmp_path).markdown
-    assert f"computed together, on {results[0].made['date'][:10]}" in text
-    assert " are younger than this table" in text
-    assert "younger" not in defaults.dates(results, [])
+def test_defaults_are_compared_with_the_present_recipes(tmp_path):
+    """The tuned side is what the recipes' own table stores for the same splits."""
+    results, recipes = load_results(STORED.with_name("defaults.json")), load_results(STORED)
+    [row] = (
+        one
+        for one in defaults.report(results, tmp_path).rows
+        if (one["data"], one["non_edges"], one["geometry"]) == ("dream5:ecoli", "listed", "minkowski")
+    )
+    [recipe] = (r for r in recipes if (r.about["row"], r.about["dim"]) == ("dream5-ecoli/minkowski", 10))
+    scores = dict(zip(recipe.about["splits"], recipe.found["scores"], strict=True))
+    assert row["tuned"] == pytest.approx(sum(scores[split] for split in (100, 101, 102)) / 3)
 
 
 def test_results_of_a_search_are_marked_and_counted(tmp_path):

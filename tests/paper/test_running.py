@@ -11,14 +11,14 @@ import pytest
 
 from paper import pages
 from paper.__main__ import main as main_of_module
-from paper.groups import GROUPS, load_group
+from paper.groups import GROUPS, honest, load_group
 from paper.groups.cyclic import degree_products
 from paper.pages import BLOCK, PAGES
 from paper.reports.tables import choices
-from paper.runner.reproduction import load_results, provenance, reproduce, selected
+from paper.runner.reproduction import aged, load_results, provenance, reproduce, selected
 from paper.runner.task_results import command
 from paper.studies import one_model, paper_batch, wordnet_grid
-from paper.tasks import Options, Result
+from paper.tasks import Options, Result, Task
 from timelike.cli import reproduce_command
 from timelike.cli.main import main
 
@@ -185,6 +185,34 @@ def test_pages_are_in_step_with_the_stored_results():
     command = [sys.executable, "-m", "paper.pages", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_results_of_an_earlier_recipe_are_counted():
+    tasks = [Task("a", {"title": "A", "rate": 1}, dict), Task("b", {"title": "B", "rate": (1, 2)}, dict)]
+    same = Result({"title": "B", "rate": [1, 2]}, {}, {})
+    assert aged([same], tasks) == ""
+    text = aged([same, Result({"title": "A", "rate": 2}, {}, {})], tasks)
+    assert "of 1 of them" in text
+    assert "(A: 1)" in text
+
+
+def test_a_default_fit_is_compared_with_the_best_simple_method():
+    """Validation chooses the simple method; the fit is bold where it is above both."""
+    best = {name: 40.0 for name in (*honest.SIMPLE, *honest.MODELS)}
+    methods = {"valid": {**best, "L3": 50.0}, "test": {**best, "L3": 45.0, "Katz": 90.0}}
+    place = {"dataset": honest.GROWN, "negatives": "uniform"}
+    results = [Result({**place, "seed": seed}, methods, {}) for seed in (1, 2)]
+    assert "default fit" not in honest.verdict(results)
+    fits = [
+        Result({**place, "seed": seed, "title": honest.FIT}, {"test": {honest.FIT: ap}}, {})
+        for seed, ap in ((2, 99.0), (1, 44.0))
+    ]
+    text = honest.verdict(results + fits)
+    assert "| Duplication-divergence | uniform | +26.5, 1 of 2 |" in text
+    assert "the default fit is above the best simple method in 1 of 1" in text
+    table = honest.table(results + fits, ["Duplication-divergence"])
+    assert "geometry and evidence | 71.5 ± 27.5 |" in table
+    assert "| **90.0 ± 0.0** |" in table
 
 
 def test_every_table_says_what_it_was_chosen_on():

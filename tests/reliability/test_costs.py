@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import polars as pl
 import pytest
 
 import timelike as tl
@@ -50,6 +51,18 @@ def test_what_needs_more_memory_than_there_is(edges):
     for name, value in wanted.items():
         with pytest.raises(ValueError, match=rf"{name} is {value:,}: .*GiB"):
             tl.SpacetimeEmbedding("minkowski", evidence="none", **{name: value}).fit(graph)
+
+
+def test_more_dimensions_than_nodes_span(edges):
+    with pytest.raises(ValueError, match="dim is 1,000,000; 40 nodes span at most 39"):
+        tl.SpacetimeEmbedding("minkowski", evidence="none", dim=10**6).fit(tl.read(edges))
+
+
+def test_wide_tables(tmp_path):
+    file = tmp_path / "wide.parquet"
+    pl.DataFrame({f"c{i}": [1, 2] for i in range(10_001)}).write_parquet(file)
+    with pytest.raises(ValueError, match=r"wide\.parquet.*over 10,000 columns"):
+        tl.read(file)
 
 
 @pytest.mark.parametrize("rate", [1e30, 1e-300])

@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +201,10 @@ def test_files_of_dead_writers_are_removed_and_those_of_others_are_not(tmp_path)
     with locked(alive), replacing(tmp_path / "x.json") as part:
         part.write_text(json.dumps("whole"))
     assert {p.name for p in tmp_path.iterdir()} == {"x.json", alive.name}
+
+
+def test_a_warning_of_the_command_is_one_line():
+    program = "import sys, timelike.__main__ as m, warnings; sys.argv = ['timelike', '--version']; m.main()"
+    program += "; warnings.warn('training continues', stacklevel=1)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr == "note: training continues\n"

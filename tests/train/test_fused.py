@@ -7,10 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.sharding import AbstractDevice, AbstractMesh, use_abstract_mesh
 
 from timelike import Model
 from timelike.datasets import grid
-from timelike.engine import gpu_step, table_storage
+from timelike.engine import gpu_step, gpu_tiles, table_storage
 from timelike.engine.batch_step import take_step
 from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import Negatives
@@ -140,7 +141,9 @@ def test_the_kernels_are_lowered_for_a_gpu(dtype):
         optimizer = OPTIMIZERS["adam"]()
         return gpu_step.step(model, optimizer, STEP, places, packed, rest, *map(jnp.asarray, batch()))
 
-    text = jax.jit(step).trace(packed, rest).lower(lowering_platforms=("cuda",)).as_text()
+    device = AbstractDevice("NVIDIA H200", None, "gpu")
+    with use_abstract_mesh(AbstractMesh((), (), abstract_device=device)):
+        text = jax.jit(step).trace(packed, rest).lower(lowering_platforms=("cuda",)).as_text()
     assert text.count("triton") >= 2
 
 
@@ -158,6 +161,10 @@ def test_without_triton_xla_takes_the_steps(monkeypatch):
     plan = EpochPlan(2**14, Negatives(uniform=4), "adam", "last", ())
     graph, small = grid(200, 200), grid(2, 2)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert gpu_tiles.work(interpret=True)
+    assert not gpu_tiles.work()  # there is no GPU
+    assert _faster(plan, MODELS["minkowski"], graph, alone=True) == plan
+    monkeypatch.setattr(gpu_tiles, "work", lambda: True)
     assert _faster(plan, MODELS["minkowski"], graph, alone=True).fused
     assert _faster(plan, MODELS["minkowski"], small, alone=True) == plan  # its steps are short
     monkeypatch.setitem(sys.modules, "timelike.engine.gpu_step", None)

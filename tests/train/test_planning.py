@@ -14,7 +14,7 @@ EDGES = [(i, (3 * i + 1) % 40) for i in range(40)]
 
 
 def test_more_dimensions_than_memory_holds_are_refused_at_once():
-    said = r"dim is 1,000,000,000: training 40 nodes needs about [\d,]+ GiB, and there are [\d,]+"
+    said = r"dim is 1,000,000,000: training 40 nodes would take [\d,]+ GiB, and there are [\d,]+"
     for geometry in ("minkowski", "anti-de-sitter", "auto"):
         with pytest.raises(ValueError, match=said):
             SpacetimeEmbedding(geometry, dim=10**9, progress=False).fit(EDGES)

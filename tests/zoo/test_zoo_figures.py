@@ -6,7 +6,7 @@ import pytest
 import timelike as tl
 from benchmarks.zoo import fits, results, summary
 from benchmarks.zoo.absent import _Bar, _Placeholder
-from benchmarks.zoo.page import page
+from benchmarks.zoo.page import page, summarised
 from benchmarks.zoo.questions import QUESTIONS, answer, hide
 
 MODEL = {
@@ -116,6 +116,37 @@ def test_results_become_a_page(tmp_path):
     results.pack(tmp_path, packed)
     results.pack(tmp_path, packed)  # the same results replace themselves
     assert page(results.unpack(packed), ["tree-closure", "ring-lattice"], "command") == text
+
+
+def test_the_summary_names_where_a_fit_loses():
+    """Two graphs, two questions: means over the graphs, and the cell below the best simple method."""
+
+    def result(arm, graph, **more):
+        return {
+            "arm": arm,
+            "graph": graph,
+            "seed": 0,
+            "facts": {"digest": graph},
+            "date": "2026-01-02",
+            **more,
+        }
+
+    arms = {"default": {}, results.ALONE: {}, results.SIMPLE: {}}
+    for graph, uniform, best in (("ring-lattice", 0.9, 0.8), ("scale-free", 0.5, 0.6)):
+        found = {
+            "default": {"answers": {"uniform": uniform, "reversed": 0.9}},
+            results.ALONE: {"answers": {"uniform": 0.4, "reversed": 0.5}},
+            results.SIMPLE: {"methods": {"L3": {"answers": {"uniform": best, "reversed": 0.7}}}},
+        }
+        for arm, more in found.items():
+            arms[arm][graph, 0] = result(arm, graph, **more)
+    text = summarised(arms)
+    assert "| any two nodes | 70.0 | 70.0 | 40.0 | 1 of 2 |" in text
+    assert "| turned round | 90.0 | 70.0 | 50.0 | 2 of 2 |" in text
+    assert "| all | 80.0 | 70.0 | 45.0 | 3 of 4 |" in text
+    assert "Below: scale-free, any two nodes (-10.0 to L3)." in text
+    assert "Made 2026-01-02 by" in text
+    assert summarised({}) == ""
 
 
 def test_placeholders_satisfy_hints_and_loops():

@@ -212,15 +212,26 @@ def read_tensors(path: Path, what: str, cure: str) -> tuple[dict[str, np.ndarray
 
 
 def save_tensors(file: Path, tensors: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-    """Write a safetensors file with a checksum of every array in its metadata."""
-    from safetensors.numpy import save_file
+    """Write a safetensors file with a checksum of every array in its metadata.
 
-    arrays = {name: np.asarray(x, order="C") for name, x in tensors.items()}
+    The library would copy the arrays, and one may be a file mapped into memory and larger than it. Like the
+    library, this puts the widest numbers first.
+    """
+    named = ((name, np.asarray(x, order="C")) for name, x in tensors.items())
+    arrays = dict(sorted(named, key=lambda item: (-item[1].itemsize, item[0])))
     metadata = {**about, CHECKSUMS: {name: _checksum(x) for name, x in arrays.items()}}
-    file.touch()
-    mode = file.stat().st_mode  # the default mode; safetensors would make the file private to its owner
-    save_file(arrays, file, {key: json.dumps(value, sort_keys=True) for key, value in metadata.items()})
-    file.chmod(mode)
+    texts = {key: json.dumps(value, sort_keys=True) for key, value in metadata.items()}
+    header: dict[str, Any] = {"__metadata__": texts}
+    end = 0
+    for name, x in arrays.items():
+        kind = "BOOL" if x.dtype == bool else f"{x.dtype.kind.upper()}{8 * x.itemsize}"
+        header[name] = {"dtype": kind, "shape": x.shape, "data_offsets": [end, end := end + x.nbytes]}
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    with open(file, "wb") as out:
+        out.write(len(text).to_bytes(8, "little") + text)
+        for x in arrays.values():
+            x.tofile(out)
 
 
 def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from timelike._util.atomic_files import read_text
@@ -18,15 +19,20 @@ def write_checksums(folder: Path) -> None:
     (folder / SUMS).write_text("".join(rows), encoding="utf-8")
 
 
-def check_checksums(folder: Path) -> None:
+def check_checksums(folder: Path, names: Iterable[str]) -> None:
     """Raise a `ValueError` that names the first file that is missing or was changed since it was written.
 
-    Files that are not listed are not checked, nor are folders without a list, which earlier versions wrote.
+    The list must have those of the `names` that the folder has. Other files are not checked, nor are folders
+    without a list, which earlier versions wrote.
     """
     sums = folder / SUMS
-    if not sums.is_file():
+    if not sums.exists():
         return
-    for row in read_text(sums).splitlines():
+    rows = read_text(sums).splitlines()
+    listed = {row.partition("  ")[2] for row in rows}
+    if missing := [name for name in names if name not in listed and (folder / name).exists()]:
+        raise ValueError(f"{sums} does not list {missing[0]}; it was cut off, or the file was added later")
+    for row in rows:
         digest, _, name = row.partition("  ")
         file = folder / name
         if file.name != name:

@@ -93,7 +93,8 @@ def minded_interrupts() -> Iterator[None]:
 
     An interrupt waits while the frame is `_fragile`. If Python ignores the exception, as in a finaliser, the
     interrupt is sent again. Once the program is done, interrupts are ignored. A program that exits with the
-    code `INTERRUPTED` skips Python's orderly shutdown, in which JAX crashes if a compilation was interrupted.
+    code `INTERRUPTED` or `TERMINATED` skips Python's orderly shutdown, in which JAX crashes if a compilation
+    was interrupted.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # e.g. a background job of a shell
         yield
@@ -121,11 +122,11 @@ def minded_interrupts() -> Iterator[None]:
     try:
         yield
     except SystemExit as stop:
-        if stop.code == INTERRUPTED:
+        if stop.code in (INTERRUPTED, TERMINATED):
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError):  # the reader has closed the pipe
                     stream.flush()
-            os._exit(INTERRUPTED)
+            os._exit(stop.code)
         raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

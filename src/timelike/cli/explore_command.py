@@ -94,11 +94,14 @@ class Explore:
             known = tl.DiGraph.from_arrays(pairs[:, 0], pairs[:, 1], len(embedding.points), embedding.names)
         columns = () if self.nodes is None else tuple(read_columns(self.nodes, embedding))
         joint = None if fitted.joint is None or known is None else fitted.joint.grown(embedding, known)
+        labels = tuple(model.grown(known) for model in fitted.labels) if known is not None else ()
         if joint is not None and self.out is not None:
             note(
                 f"{path}: a page of its own shows the geometry alone; evidence is counted by the server only"
             )
-        return Shown(path.absolute().name, embedding, known, columns, Replay.load(path, embedding), joint)
+        return Shown(
+            path.absolute().name, embedding, known, columns, Replay.load(path, embedding), joint, labels
+        )
 
 
 def _say(address: str) -> None:

@@ -21,6 +21,7 @@ from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
     MINUTES,
+    Count,
     File,
     Flag,
     Json,
@@ -103,6 +104,9 @@ class Fit:
 
     log: Log = None
 
+    partitions: Count = None
+    """Keep the points on disk, in this many partitions of the nodes, two at a time in memory."""
+
     json: Json = False
 
     outside: tyro.conf.OmitArgPrefixes[EvidenceOptions] = dataclasses.field(default_factory=EvidenceOptions)
@@ -132,6 +136,11 @@ class Fit:
             from timelike.cli.fit_processes_command import fit_on_ray, watch_fit
 
             fit_on_ray(self) if place is None else watch_fit(self, place)
+            return
+        if self.partitions is not None:
+            from timelike.cli.fit_processes_command import fit_partitions
+
+            fit_partitions(self)
             return
         if self.plan:
             self._print_plan(estimator)
@@ -164,7 +173,10 @@ class Fit:
             "--time": self.reading.time is not None,
             "--nodes": self.reading.nodes is not None,
             start: many,
+            "--partitions": self.partitions is not None,
         }
+        on_disk = {**in_memory, "--stream": self.stream, "--plan": self.plan}
+        del on_disk["--partitions"]
         pairs = {
             ("--valid", "--valid-fraction"): self.valid is not None and self.valid_fraction is not None,
             ("--valid", "--time"): self.valid is not None and self.reading.time is not None,
@@ -175,6 +187,7 @@ class Fit:
             **{("--stream", name): self.stream and used for name, used in in_memory.items()},
             ("--log", start): self.log is not None and many,
             **{(name, start): many and used for name, used in one_process.items()},
+            **{("--partitions", name): bool(self.partitions) and used for name, used in on_disk.items()},
         }
         for (first, second), both in pairs.items():
             if both:

@@ -34,6 +34,34 @@ def fit_on_ray(command: Fit) -> None:
     on_ray(command.many.ray, watch_fit, with_place)
 
 
+def fit_partitions(command: Fit) -> None:
+    """Fit in this process, with the points of all but two partitions of the nodes on disk."""
+    from timelike.distributed.edge_buckets import MOST
+    from timelike.distributed.fit_processes import fit_swapped
+    from timelike.distributed.node_dealing import numbered_files
+
+    start, partitions = time.monotonic(), command.partitions
+    assert partitions is not None
+    if partitions % 2 or not 2 <= partitions <= MOST:
+        raise ValueError(f"--partitions is {partitions}; it must be an even number between 2 and {MOST}")
+    source, columns = source_of(command.edges), command.reading.layout.get("columns")
+    with keeping(command.out, command.resume), numbered_files(source, columns) as files:
+        if files is None:
+            raise ValueError(
+                f"{command.edges[0]}: --partitions needs Parquet files of node numbers without weights"
+            )
+        estimator = command.estimator()
+        checkpoint = beside(command.out) / "run"
+        every = command.many.checkpoint_seconds
+        try:
+            fit_swapped(estimator, files, columns, checkpoint, every, partitions)
+        except tl.InterruptedTraining as stop:
+            raise KeyboardInterrupt(str(stop)) from None
+        estimator.save(command.out)
+        shutil.rmtree(beside(command.out), ignore_errors=True)
+    _print_summary(command, estimator.embedding_, start)
+
+
 def watch_fit(command: Fit, place: Place) -> None:
     """Do this process's part of a fit; if another process is lost, tell the user what to do."""
     watch(place, _carry_out, command, place, restart="restart all processes with --resume")
@@ -87,6 +115,7 @@ def _print_summary(command: Fit, embedding: tl.Embedding, start: float) -> None:
     if command.json:
         print_json({"model": str(command.out), **facts, "seconds": seconds, "version": tl.__version__})
         return
-    print(f"{command.out}: {facts['graph']}, on {facts['processes']} processes in {seconds} s")
+    how = f", on {facts['processes']} processes" if facts["processes"] > 1 else ""
+    print(f"{command.out}: {facts['graph']}{how} in {seconds} s")
     print(f"epoch          {facts['best_epoch']} ({facts['selected_by']})")
     print(f"next           {first_question(command.out, len(embedding.points))}")

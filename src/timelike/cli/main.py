@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import tyro
 
 from timelike._util.hardware import remember_compilations
-from timelike._util.interrupts import INTERRUPTED
+from timelike._util.interrupts import INTERRUPTED, TERMINATED
 from timelike._util.progress import lines_without_terminal
 from timelike._util.trackers import logged
 from timelike._version import __version__
@@ -104,7 +104,8 @@ def carry_out(command: Any, run: Callable[[], None]) -> None:
     except BrokenPipeError:
         _closed()
     except KeyboardInterrupt as stop:
-        _fail(str(stop) or "interrupted", INTERRUPTED)
+        said = str(stop) or "interrupted"
+        _fail(said, TERMINATED if said.startswith("SIGTERM") else INTERRUPTED)
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else in_options(command, str(error)))
     except (ArithmeticError, ImportError, TypeError, ValueError) as error:

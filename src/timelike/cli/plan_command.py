@@ -56,6 +56,9 @@ class Plan:
     processes: Count = None
     """Number of processes; default: the smallest power of two with enough memory."""
 
+    machines: Count = None
+    """Machines that share the processes; default: one machine each."""
+
     device: Literal["cpu", "h200"] = "cpu"
     """Device of each process; both were measured."""
 
@@ -93,7 +96,12 @@ class Plan:
             **{name: getattr(self, name) for name in own},
         )
         estimate = estimate_cost(
-            work, self.processes, device=self.device, memory=self.memory, network=self.network
+            work,
+            self.processes,
+            device=self.device,
+            memory=self.memory,
+            network=self.network,
+            machines=self.machines,
         )
         if self.json:
             print_json(estimate)
@@ -129,11 +137,21 @@ def _print(estimate: dict[str, Any]) -> None:
         del rows["network"]
     else:
         parts = [_time(estimate[f"{part}_seconds"]) for part in ("compute", "network")]
-        rows["time"] += f": {parts[0]} computing, {parts[1]} sending"
+        rows["time"] += f": {parts[0]} computing, {parts[1]} exchanging"
+        rows["one process"] = _compared(estimate)
     if not estimate["beyond_limits"]:
         del rows["not possible"]
     for name, text in rows.items():
         print(f"{name:<15}{text.format(**estimate)}")
+
+
+def _compared(estimate: dict[str, Any]) -> str:
+    """How long one process would take, and from which batch size on the others pay."""
+    batch, alone = estimate["pays_from_batch_size"], _time(estimate["seconds_of_one"])
+    if estimate["seconds"] < estimate["seconds_of_one"]:
+        return f"{alone}, if its memory is enough"
+    cure = "at any batch size" if batch is None else f"below --batch-size {batch:,}"
+    return f"{alone}: faster {cure}, if its memory is enough"
 
 
 def _time(seconds: float) -> str:

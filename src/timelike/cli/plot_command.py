@@ -28,7 +28,8 @@ TABLES = (".tsv", ".csv", ".parquet")
 class Plot:
     """Draw a model: nodes as events, time upwards.
 
-    The likelier the model finds a training edge, the darker it is drawn.
+    The likelier the model finds a training edge, the darker it is drawn. If the model was fitted with --sign
+    or --type, colours tell signs or types apart.
 
     Example: timelike plot model --out picture.pdf
     """
@@ -106,6 +107,8 @@ class Plot:
             look["labels"] = int(self.labels[0])
         elif self.labels:
             look["labels"] = fitted.nodes(self.labels, "--labels")
+        if fitted.labels and fitted.graph is not None and self.out.suffix.lower() != ".html":
+            look["edge_labels"] = fitted.labels[0].of_pairs(*fitted.graph.pairs.T)[0]
         if self.color is not None:
             look["color"] = self.color if table is None else self._column(fitted, table)
         elif table is not None:

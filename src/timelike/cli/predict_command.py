@@ -50,6 +50,7 @@ class Predict:
     training and validation lead there. Which end of an edge is the parent is found from the graph.
 
     Example: timelike predict model --source lexA --top 5
+
     Example: timelike predict wordnet --common dog.n.01 cat.n.01
     """
 

@@ -27,6 +27,7 @@ Edges = Annotated[
     tyro.conf.Positional,
     tyro.conf.arg(
         metavar="EDGES",
+        help_behavior_hint="",
         help="Edge files (TSV, Parquet, GraphML, OWL, …), folders of them or URLs (s3://…), `-` for standard "
         "input, or a data set: dream5:ecoli.",
     ),

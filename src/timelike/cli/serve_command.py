@@ -31,7 +31,9 @@ class Serve:
     Example: timelike serve model --port 8080
     """
 
-    models: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="MODELS")]
+    models: Annotated[
+        tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="MODELS", help_behavior_hint="")
+    ]
     """Model folders; a model is called like its folder."""
 
     host: str = "127.0.0.1"

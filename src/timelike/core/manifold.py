@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -22,6 +23,9 @@ Scalar = Float[Array, ""]
 ON_SURFACE = 1e-4
 #: Largest allowed coordinate: sums of its squares, divided by any usual temperature, stay finite in float32.
 LARGEST_COORDINATE = 1e15
+
+#: Rows of a table to check at a time.
+PIECE = 1 << 20
 
 
 class Separation(NamedTuple):
@@ -147,20 +151,20 @@ class Manifold(abc.ABC):
                 f"{argument} has shape {table.shape}; it must be (number of points, {self.ambient_dim}) "
                 f"for {show(self)}"
             )
-        bad = np.flatnonzero(~np.isfinite(table).all(axis=1))
+        bad = np.flatnonzero(_by_pieces(table, lambda part: ~np.isfinite(part).all(axis=1)))
         if bad.size:
             raise ValueError(
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; every coordinate must be finite "
                 f"(bad rows: {bad.size})"
             )
-        bad = np.flatnonzero((np.abs(table) > LARGEST_COORDINATE).any(axis=1))
+        bad = np.flatnonzero(_by_pieces(table, lambda part: (np.abs(part) > LARGEST_COORDINATE).any(axis=1)))
         if bad.size:
             raise ValueError(
                 f"{argument}[{bad[0]}] is {show(table[bad[0]].tolist())}; coordinates above "
                 f"{LARGEST_COORDINATE:g} have squares that single precision cannot hold "
                 f"(bad rows: {bad.size})"
             )
-        off = np.asarray(_residuals(self, table))
+        off = _by_pieces(table, lambda part: np.asarray(_residuals(self, part)))
         bad = np.flatnonzero(~(off <= ON_SURFACE))
         if bad.size:
             raise ValueError(
@@ -178,6 +182,11 @@ class Manifold(abc.ABC):
                     f"{name} has shape {shape}; it must be ({self.ambient_dim},), one vector of "
                     f"{show(self)} — use jax.vmap for many"
                 )
+
+
+def _by_pieces(table: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """A number for every row of a table, which may be a file that is larger than memory."""
+    return np.concatenate([of(table[i : i + PIECE]) for i in range(0, max(len(table), 1), PIECE)])
 
 
 @jax.jit

@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Int
 
 from timelike.core.hashed_random import at
 from timelike.engine.table_rows import add_rows, get_rows, set_rows
 from timelike.training.cost_model import bucket_size
 
 AXIS = "processes"
+
+#: Up to this number of owners, comparing a number with all ranges beats a binary search.
+FEW_OWNERS = 16
 
 Numbers = Int[Array, "asked"]
 
@@ -37,42 +40,61 @@ class Wanted(NamedTuple):
     def each(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
         """Every number is a request; those past the last range are padding."""
         owner = _owner(numbers, ranges)
-        of_owner = owner[:, None] == jnp.arange(ranges.shape[0] - 1)
-        count = jnp.cumsum(of_owner, axis=0, dtype=jnp.int32)
-        return cls(numbers, owner, jnp.sum(jnp.where(of_owner, count, 0), axis=1) - 1, jnp.max(count[-1]))
+        return cls(numbers, owner, *_ranks(owner, jnp.ones(owner.shape, bool), ranges.shape[0] - 1))
 
     @classmethod
     def once(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Wanted:
-        """Repeated numbers are one request."""
-        ranked = jnp.sort(numbers)
-        new = jnp.append(True, ranked[1:] != ranked[:-1])
-        unique = jnp.sort(jnp.where(new, ranked, jnp.iinfo(numbers.dtype).max))
-        owner, starts = _owner(numbers, ranges), jnp.searchsorted(unique, ranges).astype(jnp.int32)
-        place = jnp.searchsorted(unique, numbers).astype(jnp.int32)
-        return cls(numbers, owner, place - at(starts, owner), jnp.max(jnp.diff(starts)))
+        """Repeated numbers are one request, except the few that share a place in a hash table."""
+        entries = jnp.arange(numbers.shape[0], dtype=jnp.int32)
+        size = 1 << (2 * len(entries)).bit_length()
+        place = numbers & (size - 1)
+        first = get_rows(set_rows(jnp.zeros(size, jnp.int32), place, entries), place)
+        first = jnp.where(get_rows(numbers, first) == numbers, first, entries)
+        owner = _owner(numbers, ranges)
+        rank, most = _ranks(owner, first == entries, ranges.shape[0] - 1)
+        return cls(numbers, owner, get_rows(rank, first), most)
+
+    @classmethod
+    def all_rows(cls, numbers: Numbers, ranges: Int[Array, "owners_plus_1"], rows: int) -> Wanted:
+        """Requests with room for every one of the `rows` of an owner: cheapest if nearly all are needed."""
+        owner = _owner(numbers, ranges)
+        return cls(numbers, owner, numbers - at(ranges, owner), jnp.full((), rows, jnp.int32))
 
 
 def _owner(numbers: Numbers, ranges: Int[Array, "owners_plus_1"]) -> Numbers:
+    if ranges.shape[0] <= FEW_OWNERS:
+        return jnp.sum(numbers[:, None] >= ranges[1:], axis=1, dtype=jnp.int32)
     return jnp.searchsorted(ranges, numbers, side="right").astype(jnp.int32) - 1
+
+
+def _ranks(owner: Numbers, counted: Bool[Array, "asked"], owners: int) -> tuple[Numbers, Int[Array, ""]]:
+    """The rank of each counted entry among those of its owner, and the highest count."""
+    of_owner = (owner == jnp.arange(owners, dtype=jnp.int32)[:, None]) & counted
+    count = jnp.cumsum(of_owner, axis=1, dtype=jnp.int32)
+    return jnp.sum(jnp.where(of_owner, count, 0), axis=0) - 1, jnp.max(count[:, -1])
 
 
 class Route(NamedTuple):
     """Buckets of `size` numbers per owner: the requests to this process, and the places of its own answers.
 
-    `asked` counts from the first number of this process; numbers past its last are padding.
+    `asked` counts from the first number of this process; numbers past its last are padding. `along` are
+    numbers that came with the requests.
     """
 
     asked: Int[Array, "owners_times_size"]
+    along: tuple[Int[Array, "owners_times_size"], ...]
     place: Numbers
 
     @classmethod
-    def of(cls, wanted: Wanted, ranges: Int[Array, "owners_plus_1"], size: int) -> Route:
+    def of(cls, wanted: Wanted, ranges: Int[Array, "owners_plus_1"], size: int, *along: Numbers) -> Route:
         """Put the requests into buckets, and exchange these."""
         owners = ranges.shape[0] - 1
-        real = wanted.owner < owners
-        place = jnp.where(real, wanted.owner * size + wanted.rank, owners * size)
+        place = jnp.where(wanted.owner < owners, wanted.owner * size + wanted.rank, owners * size)
         empty = jnp.repeat(jnp.diff(ranges), size)
-        return cls(swap(set_rows(empty, place, wanted.numbers - at(ranges, wanted.owner))), place)
+        empty = jnp.stack([empty, *[jnp.zeros_like(empty)] * len(along)], axis=1)
+        requests = jnp.stack([wanted.numbers - at(ranges, wanted.owner), *along], axis=1)
+        asked, *sent = swap(set_rows(empty, place, requests)).T
+        return cls(asked, tuple(sent), place)
 
     def fetch(self, answers: Array) -> Array:
         """Send answers, one for each of `asked`, to the requesters; padding gets arbitrary values."""
@@ -90,20 +112,17 @@ def swap(buckets: Array) -> Array:
 
 
 def ask(
-    wanted: Wanted,
-    ranges: Int[Array, "owners_plus_1"],
-    answer: Callable[[Int[Array, "owners_times_size"], Any], Any],
-    with_each: Any = (),
+    wanted: Wanted, ranges: Int[Array, "owners_plus_1"], answer: Callable[..., Any], *along: Numbers
 ) -> Any:
-    """The owners' answers to each request: `answer(asked, with_each)`, with data sent along.
+    """The owners' answers to each request: `answer(asked, *along)`, with numbers sent along.
 
     Buckets have the usual size, or room for all requests if one would overflow.
     """
     asked = wanted.numbers.shape[0]
 
     def exchange(size: int) -> Any:
-        route = Route.of(wanted, ranges, size)
-        return jax.tree.map(route.fetch, answer(route.asked, jax.tree.map(route.deliver, with_each)))
+        route = Route.of(wanted, ranges, size, *along)
+        return jax.tree.map(route.fetch, answer(route.asked, *route.along))
 
     size = bucket_size(asked, ranges.shape[0] - 1)
     if size == asked:

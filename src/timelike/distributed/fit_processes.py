@@ -63,6 +63,29 @@ def fit_own(
         estimator.trained_on_ = TrainedOn(read([*files], columns=columns), None)
 
 
+def fit_swapped(
+    estimator: SpacetimeEmbedding,
+    files: Sequence[Path],
+    columns: Columns | None,
+    checkpoint: Path,
+    every: float,
+    partitions: int,
+) -> None:
+    """Fit an estimator to files of numbered nodes, with the points of all but two partitions on disk."""
+    from timelike.distributed.edge_buckets import opened
+    from timelike.distributed.swapped_train import SwappedRun
+
+    buckets, names = opened(files, columns, checkpoint.with_name("edges"), partitions)
+
+    def train(plan: FitPlan, candidate: Candidate, *_: Any) -> Embedding:
+        assert isinstance(candidate, Trained)
+        run = SwappedRun(buckets, candidate.model, candidate.config, checkpoint, every)
+        return run.finish(names)
+
+    size: Any = GraphSize(buckets.nodes, buckets.num_edges, names)
+    estimator.carry_out(resolve(size, estimator.options, spread=True), train)
+
+
 def _carry_out(
     estimator: SpacetimeEmbedding, plan: FitPlan, edges: DiGraph, checkpoint: Path, every: float
 ) -> None:

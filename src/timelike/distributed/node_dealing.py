@@ -99,28 +99,54 @@ class OwnEdges(NamedTuple):
     names: Names | None
 
 
+class NumberedFiles(NamedTuple):
+    """Files of numbered nodes, read batch by batch.
+
+    Nodes are numbered as by `timelike.read`: those that occur (`ids`), in ascending order. `ids` is None if
+    they are 0 … n − 1 already.
+    """
+
+    tables: Sequence[pl.LazyFrame]
+    num_nodes: int
+    ids: np.ndarray | None
+
+    @classmethod
+    def of(cls, files: Sequence[Path], columns: Columns | None = None) -> NumberedFiles:
+        """Open Parquet files and look for the nodes in them."""
+        tables = [_ends(file, columns) for file in files]
+        ids = _nodes_in(files, tables)
+        plain = ids[0] == 0 and ids[-1] == len(ids) - 1
+        return cls(tables, len(ids), None if plain else ids)
+
+    @property
+    def names(self) -> Names | None:
+        """The names of the nodes, if they are not their numbers."""
+        return None if self.ids is None else name_numbers(self.ids)
+
+    def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Sources and targets by number, without self-loops."""
+        for table in self.tables:
+            for batch in table.collect_batches(chunk_size=BATCH):
+                s, t = (batch[end].to_numpy() for end in "st")
+                if self.ids is not None:
+                    s, t = np.searchsorted(self.ids, s), np.searchsorted(self.ids, t)
+                yield s[s != t], t[s != t]
+
+
 def own_edges(
     files: Sequence[Path], own: Callable[[int], tuple[int, int]], columns: Columns | None = None
 ) -> OwnEdges:
-    """The dealt graph of numbered files, with only the edges of nodes [first, last) = `own(count)`.
-
-    Nodes are numbered as by `timelike.read`: those that occur, in ascending order.
-    """
-    tables = [_ends(file, columns) for file in files]
-    ids = _nodes_in(files, tables)
-    first, last = own(len(ids))
-    plain = ids[0] == 0 and ids[-1] == len(ids) - 1
+    """The dealt graph of numbered files, with only the edges of nodes [first, last) = `own(count)`."""
+    source = NumberedFiles.of(files, columns)
+    first, last = own(source.num_nodes)
     kept: list[np.ndarray] = [np.zeros((2, 0), np.int32)]
-    for table in tables:
-        for batch in table.collect_batches(chunk_size=BATCH):
-            s, t = (batch[end].to_numpy() for end in "st")
-            s, t = (s, t) if plain else (np.searchsorted(ids, s), np.searchsorted(ids, t))
-            sources = places(s, len(ids))
-            keep = (first <= sources) & (sources < last) & (s != t)
-            kept.append(np.stack([sources[keep], places(t[keep], len(ids))]))
+    for s, t in source.batches():
+        sources = places(s, source.num_nodes)
+        keep = (first <= sources) & (sources < last)
+        kept.append(np.stack([sources[keep], places(t[keep], source.num_nodes)]))
     dealt_ends = np.concatenate(kept, axis=1)
     del kept
-    return OwnEdges(DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], len(ids)), name_numbers(ids))
+    return OwnEdges(DiGraph.from_arrays(dealt_ends[0], dealt_ends[1], source.num_nodes), source.names)
 
 
 def _ends(file: Path, columns: Columns | None) -> pl.LazyFrame:

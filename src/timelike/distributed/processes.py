@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from timelike._util.checks import show
-from timelike._util.interrupts import INTERRUPTED
+from timelike._util.interrupts import INTERRUPTED, TERMINATED
 
 #: Seconds of silence after which a process counts as lost.
 SILENCE = 45
@@ -242,7 +242,7 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
             sys.stdout.write(results[0][1])
             return
         wrong = [code for code in codes if code not in (0, LOST)]
-        if wrong and wrong[0] in (2, INTERRUPTED):
+        if wrong and wrong[0] in (2, INTERRUPTED, TERMINATED):
             raise SystemExit(wrong[0])
         print(f"timelike: a process was lost; attempt {attempt + 2} of {RESTARTS + 1}", file=sys.stderr)
     raise SystemExit(LOST)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_batching import custom_vmap
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
@@ -21,6 +23,7 @@ from timelike.engine.config import EpochPlan
 from timelike.engine.negatives import LEFT_OUT, MAX_DRAWS, Negatives
 from timelike.engine.passes import Blocks
 from timelike.engine.sampling import STATIC, Nodes, Pools, in_row
+from timelike.engine.table_rows import all_batched
 from timelike.graphs.digraph import MOST_EDGES, DiGraph
 from timelike.graphs.edge_sorting import PIECE
 
@@ -76,17 +79,7 @@ class SharedEdges:
 
     def edges(self, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
         """Sources, targets and weights of edges by number."""
-
-        def answer(asked: Nodes, _: Any) -> tuple:
-            rows = jnp.searchsorted(self.row_starts, asked, side="right") - 1
-            source = rows.astype(jnp.int32) + jax.lax.axis_index(AXIS) * self.rows
-            inside = jnp.minimum(asked, self.targets.shape[0] - 1)
-            weights = (at(self.weights, inside),) if self.weights.shape[0] else ()
-            return source, at(self.targets, inside), *weights
-
-        answers = ask(Wanted.each(ids.reshape(-1), self.ranges), self.ranges, answer)
-        s, t, *weights = (x.reshape(ids.shape) for x in answers)
-        return s, t, weights[0] if weights else jnp.ones(())
+        return _edges(self, ids)
 
     def below(self, key: Key[Array, ""], shape: tuple[int, ...], bound: Int[Array, ""] | int) -> Nodes:
         """Random integers: the part of this process of what one process would draw for the whole step."""
@@ -100,13 +93,43 @@ class SharedEdges:
 
     def contains(self, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
         """Whether each pair is an edge: a binary search in the source's row, on the shard that holds it."""
+        return _contains(self, sources, targets)
 
-        def answer(asked: Nodes, targets: Nodes) -> Array:
-            row = jnp.minimum(asked, self.rows - 1)
-            return in_row(self.row_starts, self.targets, self.halvings, row, targets)
 
-        wanted = Wanted.each(sources.reshape(-1), self.node_ranges)
-        return ask(wanted, self.node_ranges, answer, targets.reshape(-1)).reshape(sources.shape)
+def _together_under_vmap(ask_for: Callable) -> Callable:
+    """A function of a table and numbers of any shape, which `vmap` turns into one call for all numbers."""
+    called = custom_vmap(ask_for)
+
+    @called.def_vmap
+    def call_once(size: int, batched: list, table: SharedEdges, *numbers: Nodes) -> tuple[Any, Any]:
+        answers = called(table, *all_batched(size, batched[1:], numbers))
+        return answers, jax.tree.map(lambda x: x.ndim > 0, answers)
+
+    return called
+
+
+@_together_under_vmap
+def _edges(table: SharedEdges, ids: Nodes) -> tuple[Nodes, Nodes, Array]:
+    def answer(asked: Nodes) -> tuple:
+        rows = jnp.searchsorted(table.row_starts, asked, side="right") - 1
+        source = rows.astype(jnp.int32) + jax.lax.axis_index(AXIS) * table.rows
+        inside = jnp.minimum(asked, table.targets.shape[0] - 1)
+        weights = (at(table.weights, inside),) if table.weights.shape[0] else ()
+        return jnp.stack([source, at(table.targets, inside)], axis=1), *weights
+
+    ends, *weights = ask(Wanted.each(ids.reshape(-1), table.ranges), table.ranges, answer)
+    s, t = ends.T.reshape(2, *ids.shape)
+    return s, t, weights[0].reshape(ids.shape) if weights else jnp.ones(())
+
+
+@_together_under_vmap
+def _contains(table: SharedEdges, sources: Nodes, targets: Nodes) -> Bool[Array, "*shape"]:
+    def answer(asked: Nodes, targets: Nodes) -> Array:
+        row = jnp.minimum(asked, table.rows - 1)
+        return in_row(table.row_starts, table.targets, table.halvings, row, targets)
+
+    wanted, ranges = Wanted.each(sources.reshape(-1), table.node_ranges), table.node_ranges
+    return ask(wanted, ranges, answer, targets.reshape(-1)).reshape(sources.shape)
 
 
 def rows_of(mesh: Mesh, nodes: int) -> int:

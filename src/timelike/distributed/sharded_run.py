@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as Spec
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from timelike.core.hashed_random import Shuffle
 from timelike.core.model import Model
@@ -33,10 +33,11 @@ from timelike.engine.epoch import (
 )
 from timelike.engine.optimizers import Learned, Step
 from timelike.engine.passes import Blocks, Tally, by_step
-from timelike.engine.sampling import draw_examples
+from timelike.engine.sampling import Examples, draw_examples
 from timelike.engine.table_rows import get_rows
 from timelike.engine.table_storage import wide
 from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.training.cost_model import TOGETHER
 
 
 class Tables(NamedTuple):
@@ -52,11 +53,15 @@ class Tables(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The examples of some steps: the rows that this process needs for its part, and the weights."""
+    """The examples of some steps: the rows that this process needs for its part, and the weights.
+
+    `real` is false for steps of blocks past the end of the epoch.
+    """
 
     wanted: Wanted
     weights: Float[Array, "steps pairs columns"]
     use: Array
+    real: Bool[Array, "steps"]
 
 
 def where(tree: Any) -> Any:
@@ -66,7 +71,11 @@ def where(tree: Any) -> Any:
 
 #: The blocks of all processes lie side by side along the last axis.
 _SIDE: Any = Spec(None, AXIS)
-_BLOCK = Block(Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())), *[cast(Any, Spec(None, None, AXIS))] * 2)
+_BLOCK = Block(
+    Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())),
+    *[cast(Any, Spec(None, None, AXIS))] * 2,
+    cast(Any, Spec()),
+)
 
 
 def on(mesh: Mesh, function: Any, in_specs: Any, out_specs: Any) -> Any:
@@ -94,6 +103,11 @@ def start(mesh: Mesh, plan: EpochPlan, numbers: Numbers, rows: int) -> Tables:
     return Tables(points, optimizer, learned, sharded(lambda: jnp.zeros(count, jnp.int32)))
 
 
+def drawn_together(cut: Blocks) -> int:
+    """The number of blocks that are drawn at once: larger and fewer exchanges, the same examples."""
+    return -(-cut.blocks // -(-cut.blocks // TOGETHER))
+
+
 @functools.cache
 def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
     """The program (edges, key of the epoch, block number) → (block, rejected draws)."""
@@ -101,17 +115,30 @@ def drawing(mesh: Mesh, plan: EpochPlan) -> Any:
     def draw(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
         shuffle = Shuffle.draw(jax.random.fold_in(key, 0), table.num_edges)
         cut = Blocks.of(plan, shuffle.size)
-        steps = (number * cut.per_block + jnp.arange(cut.per_block))[:, None]
-        inside = table.columns < cut.batch
-        ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
-        key = jax.random.fold_in(jax.random.fold_in(key, 1), number)
-        examples = draw_examples(key, table, plan.negatives, ids)
-        nodes, weights, use = by_step(plan, examples, jnp.result_type(float))
-        ranges = table.node_ranges
+        many, inside = drawn_together(cut), table.columns < cut.batch
+
+        def examples(number: Array) -> Examples:
+            steps = (number * cut.per_block + jnp.arange(cut.per_block))[:, None]
+            ids = jnp.where(inside, shuffle(steps * cut.batch + table.columns), shuffle.size)
+            of_block = jax.random.fold_in(jax.random.fold_in(key, 1), number)
+            return draw_examples(of_block, table, plan.negatives, ids)
+
+        def requests(examples: Examples) -> tuple[Array, Array, Array]:
+            return by_step(plan, examples, jnp.result_type(float))
+
+        numbers = number * many + jnp.arange(many)
+        drawn = jax.vmap(examples)(numbers)
+        real = jnp.repeat(numbers < cut.blocks, cut.per_block)
+        parts = jax.vmap(requests)(drawn)
+        nodes, weights, use = (x.reshape(-1, *x.shape[2:]) for x in parts)
+        ranges, rows = table.node_ranges, table.rows
         nodes = jnp.where(nodes < table.num_nodes, nodes, ranges[-1])
-        wanted = jax.vmap(partial(Wanted.once, ranges=ranges))(nodes)
+        if nodes.shape[1] >= table.num_nodes:
+            wanted = jax.vmap(lambda x: Wanted.all_rows(x, ranges, rows))(nodes)
+        else:
+            wanted = jax.lax.map(lambda x: Wanted.once(x, ranges), nodes)
         wanted = wanted._replace(most=jax.lax.pmax(wanted.most, AXIS))
-        return Block(wanted, weights, use), jax.lax.psum(examples.rejected, AXIS)
+        return Block(wanted, weights, use, real), jax.lax.psum(jnp.sum(drawn.rejected), AXIS)
 
     def program(table: SharedEdges, key: Key[Array, ""], number: Array) -> tuple[Block, Array]:
         specs = dataclasses.replace(where(table), ranges=Spec())
@@ -126,12 +153,13 @@ def stepping(mesh: Mesh, plan: EpochPlan, rows: int, size: int) -> Any:
     shards = mesh.devices.size
 
     def steps(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
-        ranges = rows * jnp.arange(shards + 1, dtype=jnp.int32)
+        ranges, none = rows * jnp.arange(shards + 1, dtype=jnp.int32), jnp.zeros((), jnp.int32)
         routes = jax.vmap(lambda wanted: Route.of(wanted, ranges, size))(block.wanted)
         take = partial(_step, plan, model, step)
-        tables, (log_likelihoods, norms) = jax.lax.scan(take, tables, (routes, block.weights))
-        tally = Tally.of(block.weights, block.use, jnp.zeros((), jnp.int32), log_likelihoods, norms)
-        return tables, jax.lax.psum(tally, AXIS)
+        tables, (log_likelihoods, norms) = jax.lax.scan(take, tables, (routes, block.weights, block.real))
+        drawn = block.weights, block.use, log_likelihoods, norms
+        of_step = jax.vmap(lambda w, use, *out: Tally.of(w[None], use[None], none, *(x[None] for x in out)))
+        return tables, jax.lax.psum(jax.tree.map(jnp.sum, of_step(*drawn)), AXIS)
 
     def program(model: Model, step: Step, block: Block, tables: Tables) -> tuple[Tables, Tally]:
         specs = where(tables)
@@ -143,7 +171,7 @@ def stepping(mesh: Mesh, plan: EpochPlan, rows: int, size: int) -> Any:
 def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tuple) -> tuple[Tables, tuple]:
     """One minibatch: fetch its rows, differentiate, send the derivatives to the owners, step there."""
     points, optimizer, learned, slots = tables
-    route, weights = batch
+    route, weights, real = batch
     stored = get_rows(points, route.asked)  # rows travel in their storage type
     own, rows = wide(stored), wide(route.fetch(stored))
     if plan.learn:
@@ -152,7 +180,9 @@ def _step(plan: EpochPlan, model: Model, step: Step, tables: Tables, batch: tupl
     (points, optimizer, slots), norms = move_rows(
         plan, model.manifold, step, (points, optimizer, slots), route.asked, own, route.deliver(covectors)
     )
-    return Tables(points, optimizer, learned, slots), (log_likelihoods, norms)
+    moved = Tables(points, optimizer, learned, slots)
+    moved = jax.tree.map(lambda new, old: new if new.ndim else jnp.where(real, new, old), moved, tables)
+    return moved, (log_likelihoods, norms)
 
 
 @functools.cache
@@ -169,7 +199,7 @@ def looking(mesh: Mesh, nodes: int, rows: int) -> Any:
         if pairs is not None:
             asked = jnp.concatenate(pairs[:2])
             ranges = rows * jnp.arange(mesh.devices.size + 1, dtype=jnp.int32)
-            ends = ask(Wanted.once(asked, ranges), ranges, lambda asked, _: get_rows(points, asked))
+            ends = ask(Wanted.once(asked, ranges), ranges, lambda asked: get_rows(points, asked))
             count = len(pairs.sources)
             own = log_probs(model, ends, jnp.arange(count), jnp.arange(count, 2 * count))
             scores = jax.lax.all_gather(own, AXIS, tiled=True)[: len(pairs.labels)]

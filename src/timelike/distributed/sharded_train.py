@@ -25,6 +25,7 @@ from timelike.distributed.sharded_edges import edge_sum, over_processes, own_nod
 from timelike.distributed.sharded_run import (
     collect,
     drawing,
+    drawn_together,
     looking,
     mesh_of_all,
     spread_pairs,
@@ -141,6 +142,7 @@ class Run:
         self.pairs = None if valid is None else spread_pairs(self.mesh, valid, self.nodes)
         self.bucket = 0  # the size that the steps are compiled for
         self.cut = Blocks.of(self.plan, math.prod(Shuffle.grid(self.edges.num_edges)))
+        self.blocks = -(-self.cut.blocks // drawn_together(self.cut))  # of an epoch, as drawn
         self.tables = start(self.mesh, self.plan, self.numbers, rows)
         points = jnp.copy(self.tables.points) if self.plan.select != "last" else None
         self.best = Best(-np.inf, 0, points, self.tables.learned.reals)
@@ -176,7 +178,7 @@ class Run:
         self.tables, tally = program(model, step, block, self.tables)
         tally = jax.tree.map(lambda x: x.item(), jax.device_get(tally))._replace(rejected=int(rejected))
         self.tally, self.block = jax.tree.map(lambda a, b: a + b, self.tally, tally), self.block + 1
-        if self.block < self.cut.blocks and np.isfinite(tally.loss):
+        if self.block < self.blocks and np.isfinite(tally.loss):
             return
         report = self.report()
         if diverged(report.loss, report.culprits):
@@ -236,6 +238,7 @@ class Run:
         own = own_nodes(self.mesh, self.edges.rows)
         learned = {"model": repr(self.model), "nodes": self.nodes, "edges": self.edges.num_edges}
         learned["sum of edges"] = int(over_processes(edge_sum(dealt, *own)).sum() % 2**31)
+        learned["blocks of an epoch"] = self.blocks
         return {**self.config.to_dict(), **learned, "selected by": self.plan.select}
 
     def _tree(self) -> tuple[Any, ...]:
@@ -258,7 +261,7 @@ class Run:
             "history": stack_history(self.history),
             "best": [self.best.score, self.best.epoch],
         }
-        step = len(self.history) * self.cut.blocks + self.block
+        step = len(self.history) * self.blocks + self.block
         self.keeper.save(step, self._arrays(), jax.tree.map(lambda x: np.asarray(x).tolist(), about))
 
     def _resume(self) -> None:

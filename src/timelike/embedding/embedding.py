@@ -154,6 +154,15 @@ class Embedding(NodeVectors, PairAnswers):
         calibration = outcome if isinstance(outcome, Calibration) else None
         return dataclasses.replace(self, info=info, calibration=calibration)
 
+    @property
+    def boundary(self) -> float | None:
+        """The log-probability of a pair on the light cone, for points that were made to lie within cones."""
+        inside = self.info.get("boundary")
+        if inside is None or self.score != exact_ranking.LIKELIHOOD:
+            return None
+        log_prob = np.log(np.full(1, inside))
+        return float(log_prob[0] if self.calibration is None else self.calibration.log_prob(log_prob)[0])
+
     def rescored(self, valid: LabelledPairs, by: str = "average_precision") -> Embedding:
         """The same embedding, ranked by the score that separates validation pairs best.
 

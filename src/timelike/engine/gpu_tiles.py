@@ -7,7 +7,7 @@ hubs (`table_rows.Places`) are in no list.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -122,6 +122,17 @@ def meet(nodes: int, ends: Nodes, at_hubs: list[Nodes], interpret: bool) -> tupl
     _, links, none = tile.call(link, ends.shape[0], [ends, *at_hubs], [heads], [like(ends)] * 2)
     others, own = tile.call(partial(_find_kernel, nodes), ends.shape[0], [ends, links], [none], [like(ends)])
     return own, others
+
+
+@cache
+def work(interpret: bool = False) -> bool:
+    """Whether kernels compile and count right on this machine: those that group entries are tried once."""
+    try:
+        own, others = meet(4, jnp.array([2, 1, 2, 4, 2], jnp.int32), [], interpret)
+    except Exception:  # of any kind: a compiler that does not know the device, or no longer exists
+        return False
+    first = sorted(own.tolist()) == [1, 2, 4, 4, 4]
+    return first and sum(link >= 0 for link in others.tolist()) == 2
 
 
 def _link_kernel(nodes: int, tile: Tile, inputs: Any, changed: Any, made: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -41,15 +41,19 @@ class Ahead:
             return lambda: work(*arguments)
         return self.pool.submit(in_this_precision(work), *arguments).result
 
-    def compiled(self, candidate: Candidate) -> None:
-        """Wait until the program of a candidate is compiled. The first call begins to compile all of them."""
-        trained = self.plan.trained
-        if self.pool is None or len(trained) < 2:
+    def compile(self, candidates: Iterable[Candidate]) -> None:
+        """Begin to compile the programs of candidates that are trained."""
+        if self.pool is None or len(self.plan.candidates) < 2:
             return
-        if not self._compiling:
-            warm = in_this_precision(_warm_up)
-            self._compiling = {id(one): self.pool.submit(warm, self.plan, one) for one in trained}
-        self._compiling[id(candidate)].result()
+        for one in candidates:
+            if isinstance(one, Trained) and id(one) not in self._compiling:
+                warm = in_this_precision(_warm_up)
+                self._compiling[id(one)] = self.pool.submit(warm, self.plan, one)
+
+    def compiled(self, candidate: Candidate) -> None:
+        """Wait until the program of a candidate is compiled, if that has begun."""
+        if id(candidate) in self._compiling:
+            self._compiling[id(candidate)].result()
 
 
 @contextmanager

@@ -22,6 +22,9 @@ UNTRAINED = (
     "SVD",
 )
 
+#: An AP that is higher by no more than this is not worth a word.
+NEAR = 0.002
+
 #: Words for several baselines.
 WORDS = {"all": (*UNTRAINED, *TRAINED), "untrained": UNTRAINED, "none": ()}
 
@@ -50,7 +53,7 @@ def _plain(name: str) -> str:
 def beaten(average_precision: float | None, baselines: dict[str, float], where: str) -> str | None:
     """One line if a baseline ranks better than the model, with what to do; None if none does."""
     best = max(baselines, key=lambda name: baselines[name], default=None)
-    if best is None or average_precision is None or baselines[best] <= average_precision:
+    if best is None or average_precision is None or baselines[best] <= average_precision + NEAR:
         return None
     return (
         f"{best} ranks {where} better than the model: AP {baselines[best]:.3f} against "

@@ -23,8 +23,9 @@ from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy.cone_embedding import METHOD as CONES
 from timelike.hierarchy.cone_embedding import embed_hierarchy
 from timelike.io.edge_shards import AnyGraph
+from timelike.spectral.mixture_weights import Weights
 from timelike.spectral.spectral_embedding import METHOD as PATHS
-from timelike.spectral.spectral_embedding import RANKS, embed_paths
+from timelike.spectral.spectral_embedding import RANKS, embed_paths, learned_weights
 from timelike.training.checkpoint import Checkpointing
 from timelike.training.ensembles import train_members
 from timelike.training.sweeps import sweep
@@ -241,9 +242,13 @@ class NestedCones(ReadOff):
 
 @dataclasses.dataclass(frozen=True)
 class FromPaths(ReadOff):
-    """Singular vectors of a mixture of paths, see `timelike.spectral`; held-out edges choose the rank."""
+    """Singular vectors of a mixture of paths, see `timelike.spectral`; held-out edges choose the rank.
+
+    `weights` of the mixture are those of the first seed if they are known already; None: learn them.
+    """
 
     ranks: tuple[int, ...] = RANKS
+    weights: Weights | None = None
 
     method = PATHS
 
@@ -254,7 +259,7 @@ class FromPaths(ReadOff):
 
     def place(self, graph: DiGraph, seed: int) -> Embedding:
         """Points whose folds start from this seed."""
-        return embed_paths(graph, self.ranks, seed)
+        return embed_paths(graph, self.ranks, seed, self.weights if seed == self.seed else None)
 
 
 def made(embedding: Embedding, last: int | None = None) -> Candidate:
@@ -267,7 +272,8 @@ def made(embedding: Embedding, last: int | None = None) -> Candidate:
     if info.get("method") == CONES:
         return NestedCones(name, embedding.model, int(info["seed"]))
     if info.get("method") == PATHS:
-        return FromPaths(name, embedding.model, int(info["seed"]), (int(info["rank"]),))
+        weights = learned_weights(embedding)
+        return FromPaths(name, embedding.model, int(info["seed"]), (int(info["rank"]),), weights)
     config = Config.from_dict(info["config"])
     return Trained(name, embedding.model, config if last is None else config.ended_at(last))
 

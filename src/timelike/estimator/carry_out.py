@@ -16,6 +16,8 @@ from timelike.estimator.ahead import Ahead, ahead
 from timelike.estimator.candidates import (
     Candidate,
     Checkpoint,
+    NestedCones,
+    ReadOff,
     Trained,
     kept_epoch,
     made,
@@ -28,6 +30,7 @@ from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
+from timelike.hierarchy.condensation import closed
 from timelike.io.edge_shards import AnyGraph
 from timelike.training.checkpoint import beside
 from timelike.training.cost_model import WORD, check_memory, check_room
@@ -36,7 +39,12 @@ from timelike.training.training_loop import DivergedError
 
 #: Once a candidate has this validation AP, the others are not tried: there is next to nothing to gain.
 ENOUGH = 0.99
+#: A graph is transitive if more than this share of its validation edges follow from its training edges.
+TRANSITIVE = 0.5
 
+#: If the first geometry that is trained lies this much below points that are read off the edges, no other is
+#: trained: on the tuning half of the zoo, none of them made up for half as much.
+BEHIND = 0.05
 
 #: Bytes of the record of a run: its settings, and its history.
 RECORD = 1 << 12
@@ -116,19 +124,22 @@ def choose(
 ) -> tuple[Candidate, Embedding, list[dict[str, Any]]]:
     """Embed the candidates; return the one with the best validation AP, and a row about each.
 
-    While one trains, the programs of the others are compiled.
+    Programs are compiled while others run. Geometries that have no prospects are not trained.
     """
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
+    compiles, hopeless = train is embed_candidate, False
+    if compiles:
+        work.compile(plan.trained if plan.trained == plan.candidates else plan.trained[:1])
     for number, candidate in enumerate(plan.candidates, 1):
         name, count = candidate.geometry, len(plan.candidates)
-        if best is not None and best[0] + best[1].optimism >= ENOUGH:
+        is_trained = isinstance(candidate, Trained)
+        if best is not None and (best[0] + best[1].optimism >= ENOUGH or (hopeless and is_trained)):
             tried.append({"geometry": name, "valid_ap": None, "status": "not tried"})
             continue
         what = f"{candidate.doing} {name}" if count == 1 else f"trying {name}, geometry {number} of {count}"
         runs = candidate.runs * plan.seeds
-        if isinstance(candidate, Trained) and train is embed_candidate:
-            work.compiled(candidate)
+        work.compiled(candidate)
         announce(progress, what if runs == 1 else f"{what}: the best of {runs} runs is kept", name)
         kept = beside(checkpoint, [name] * (count > 1))
         try:
@@ -143,17 +154,29 @@ def choose(
         reached = embedding.info.get("questions_ap", embedding.info.get("valid_ap"))
         tried.append({"geometry": name, "valid_ap": reached, "status": "finished"})
         worth = -1.0 if reached is None else reached - candidate.optimism
+        if is_trained and best is not None and isinstance(best[1], ReadOff):
+            hopeless = worth < best[0] - BEHIND
         if best is None or worth > best[0]:
             best = (worth, candidate, embedding)
+        if compiles and is_trained and not hopeless:
+            work.compile(plan.trained)
     assert best is not None
     return best[1], best[2], tried
 
 
 def asked_all(embedding: Embedding, plan: FitPlan) -> Embedding:
-    """The embedding with its mean AP over the questions about validation edges: `info["questions_ap"]`."""
+    """The embedding with its mean AP over the questions about validation edges: `info["questions_ap"]`.
+
+    If nested cones are tried, and most validation edges follow from training edges, then so do other pairs
+    that are no edges yet: none of these is asked about.
+    """
     assert plan.valid is not None
     assert isinstance(plan.graph, DiGraph)
     known = TrainedOn(plan.graph, plan.valid).known
+    if any(isinstance(one, NestedCones) for one in plan.candidates):
+        implied = closed(plan.graph)
+        if np.mean(implied.has_edges(*plan.valid.positives.T)) > TRANSITIVE:
+            known = implied.with_edges(plan.valid.positives)
     reached = question_aps(embedding, known, plan.valid.positives, plan.candidates[0].seed)
     return dataclasses.replace(embedding, info={**embedding.info, "questions_ap": float(np.mean(reached))})
 

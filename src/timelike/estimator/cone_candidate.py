@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from timelike._util.checks import show
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
+from timelike.embedding.calibration import FEWEST as FEWEST_EDGES
 from timelike.estimator.candidates import NestedCones
+from timelike.estimator.inputs import RATIO
 from timelike.estimator.recipes import READ_OFF
 from timelike.estimator.settings import FitOptions, Settings, dim_of, only
+from timelike.evaluation.labelled_pairs import LabelledPairs
+from timelike.evaluation.negative_kinds import draw_negatives
 from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy import Hierarchy, hierarchy_of
+from timelike.hierarchy.condensation import closed
 from timelike.hierarchy.cone_embedding import cone_model
 from timelike.hierarchy.first_look import may_be_hierarchy
 from timelike.io.edge_shards import AnyGraph
@@ -19,6 +26,8 @@ from timelike.likelihoods import Cone
 
 #: The name of the geometry.
 CONES = READ_OFF[0]
+#: The most validation pairs that are drawn from those that edges imply.
+MOST_IMPLIED = 20_000
 #: The fewest dimensions of nested cones: time and two of space.
 FEWEST = 3
 #: Options of training; points that are read off the edges do not obey them.
@@ -49,6 +58,33 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
         return None
     model = cone_model(dim_of(options, settings))
     return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy))
+
+
+def implied_pairs(
+    graph: AnyGraph, options: FitOptions, settings: Settings, found: Found | None, kind: str
+) -> LabelledPairs | None:
+    """Validation pairs that follow from the edges, to learn all of these; None if that is not what is asked.
+
+    Nested cones answer who is an ancestor of whom. That is the question if they are named, or if they suit
+    the relations of an ontology, which are transitive.
+    """
+    named = CONES in (options.geometry, settings.geometry)
+    if not isinstance(graph, DiGraph) or not options.valid_fraction:
+        return None
+    if not named and (found is None or graph.notes is None or not graph.notes.transitive):
+        return None
+    known = closed(graph)
+    implied = known.pairs[~graph.has_edges(*known.pairs.T)]
+    wanted = min(max(int(options.valid_fraction * len(implied)), FEWEST_EDGES), MOST_IMPLIED)
+    if len(implied) < wanted:
+        return None
+    chosen = np.random.default_rng([options.seed, 12]).choice(len(implied), wanted, replace=False)
+    positives = implied[np.sort(chosen)]
+    try:
+        negatives = draw_negatives(kind, known, positives, RATIO, options.seed)
+    except ValueError:  # a chain has no other pairs
+        return None
+    return LabelledPairs.build(positives, negatives)
 
 
 def named_cones(graph: AnyGraph, options: FitOptions, settings: Settings, spread: bool) -> NestedCones:

@@ -20,7 +20,7 @@ from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
 from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.candidates import Candidate, Trained
-from timelike.estimator.cone_candidate import CONES, cones_in, named_cones
+from timelike.estimator.cone_candidate import CONES, cones_in, implied_pairs, named_cones
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.path_candidate import TWISTED, named_paths, paths_in
 from timelike.estimator.recipes import (
@@ -151,14 +151,19 @@ def resolve(
         reasons["validation"] = f"with the {drawn} negatives of the split"
     elif isinstance(valid, LabelledPairs):
         drawn, reasons["validation"] = None, "with their negatives, as given"
-    train, pairs, missing = _held_out(graph, valid, options, kind)
+    cones = None if spread else cones_in(graph, options, settings)
+    implied = implied_pairs(graph, options, settings, cones, kind) if valid is None and not spread else None
+    if implied is not None:
+        train, pairs, missing = graph, implied, ""
+        reasons["validation"] = f"pairs that the edges imply, with {kind} negatives"
+    else:
+        train, pairs, missing = _held_out(graph, valid, options, kind)
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)
     validated = pairs is not None and not streamed and not spread
     alone = "the graph is large" if train.num_edges > MOST_EDGES else missing
     alone = alone or "many processes train once" * spread
-    cones = cones_in(graph, options, settings) if validated else None
     names, reasons["geometry"] = _geometries(train, options, settings)
     candidates: list[Candidate]
     if names[0] == CONES:
@@ -168,11 +173,11 @@ def resolve(
     else:
         candidates = [*_trained(train, names, settings, options, negatives, validated)]
         if validated and (paths := paths_in(train, options, settings)) is not None:
-            candidates.append(paths)
+            candidates.insert(0, paths)
     if len(candidates) > 1 and alone:
         candidates = candidates[:1]
         reasons["geometry"] += f"; not compared with others: {alone}"
-    if cones is not None:
+    if cones is not None and validated:
         candidates.insert(0, cones.candidate)
         reasons["geometry"] = f"{cones.reason}; {reasons['geometry']}"
     asks_all = (
@@ -180,6 +185,10 @@ def resolve(
     )
     refit, reasons["refit"] = _refit(train, pairs, options, valid, streamed or spread)
     evidence, reasons["evidence"], outside = _evidence(options, graph, spread)
+    if implied is not None and not outside:
+        evidence, reasons["evidence"] = "none", "geometry alone: all that is asked follows from the edges"
+    if implied is not None and options.refit is None:
+        refit, reasons["refit"] = False, "the validation pairs follow from edges that are learned"
     return FitPlan(
         candidates=tuple(candidates),
         valid_negatives=drawn,

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from timelike._util.checks import whole_number
 from timelike._util.guesses import SaysTheRightCall, how_many
 from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.embedding.embedding import Embedding
@@ -16,11 +17,13 @@ from timelike.embedding.exports import coordinate_names
 from timelike.embedding.top_k import Neighbour, Predictions
 from timelike.embedding.trained_on import TrainedOn
 from timelike.estimator.inputs import edges_and_negatives, ends_of, labels_of, nodes_of
+from timelike.estimator.network_table import edge_table
 from timelike.evaluation import metrics
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import same_nodes, score_pairs
 from timelike.evaluation.splits import Split
 from timelike.evidence.joint import Joint, Reason
+from timelike.evidence.label_model import LabelModel
 from timelike.graphs.digraph import DiGraph
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ class FittedAnswers(SaysTheRightCall, TransformerMixin, BaseEstimator):  # type:
     embedding_: Embedding
     joint_: Joint | None
     trained_on_: TrainedOn | None
+    labels_: tuple[LabelModel, ...]
 
     RIGHT_CALLS: ClassVar = {
         "wv": "embedding_: embedding_[node], node in embedding_, embedding_.most_similar(node)",
@@ -180,12 +184,26 @@ class FittedAnswers(SaysTheRightCall, TransformerMixin, BaseEstimator):  # type:
         """`to_frame` as a pandas table."""
         return self._fitted().to_pandas()
 
-    def to_networkx(self) -> networkx.DiGraph:
-        """The known edges as a networkx graph, with coordinates and time as attributes of the nodes."""
+    def to_networkx(self, k: int | None = None) -> networkx.DiGraph:
+        """The known edges as a networkx graph, with coordinates and time as attributes of the nodes.
+
+        With `k`, also the k likeliest missing edges, and all columns of `edge_table` as attributes of edges.
+        """
         graph, columns = self.known_.to_networkx(), self.to_frame().drop("node")
         for i, row in enumerate(columns.iter_rows(named=True)):
             graph.nodes[self.known_.name(i)].update(row)
+        for row in () if k is None else self.edge_table(k).iter_rows(named=True):
+            graph.add_edge(row.pop("source"), row.pop("target"), **row)
         return graph
+
+    def edge_table(self, k: int = 0) -> polars.DataFrame:
+        """The known edges and the `k` likeliest missing ones, for decoupler, Cytoscape and others.
+
+        Columns: source, target, weight, probability, known, and for each of `labels_` the class, such as a
+        sign, and its probability. The weight of a known edge is 1, of others the probability; signs multiply
+        it by P(+) − P(−). The probability of a known edge is what it would be if it were unknown.
+        """
+        return edge_table(self, whole_number("k", k, 0))
 
     @property
     def answers_(self) -> Embedding | Joint:

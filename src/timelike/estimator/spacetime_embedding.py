@@ -226,15 +226,18 @@ class SpacetimeEmbedding(FittedAnswers):
 
         Both are anything that `timelike.read` takes. Nodes that gained or lost edges move by at most their
         share of changed edges, times `drift`, times the spread of the points; all others stay. The joint
-        model counts the new edges too. `embedding_.info["updates"]` records what changed and how far old
-        nodes moved.
+        model counts the new edges too; they have no sign or type. `embedding_.info["updates"]` records what
+        changed and how far old nodes moved.
         """
         how: dict[str, Any] = {"epochs": epochs, "drift": drift, "checkpoint": self.checkpoint}
         with logged(self.log):
             embedding, trained_on, joint = update(
                 self._fitted(), self._data(), self.joint_, edges, removed, progress=self.progress, **how
             )
-        return self._keep(embedding, trained_on, joint)
+        labels = self.labels_
+        self._keep(embedding, trained_on, joint)
+        self.labels_ = tuple(one.grown(self.known_) for one in labels)
+        return self
 
     def save(self, path: str | os.PathLike) -> None:
         """Write `embedding_`, what it was trained on and the parameters to a folder, see `Embedding.save`.

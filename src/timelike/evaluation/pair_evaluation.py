@@ -24,6 +24,10 @@ COLUMNS = (
     *("mrr", "direction_accuracy"),
 )
 
+#: The validation F1 that a model with a boundary of its own may lose by keeping it: the best threshold
+#: follows the few sources that validation happens to ask about.
+AS_GOOD = 0.01
+
 #: Pairs scored at a time.
 BLOCK = 1 << 20
 
@@ -191,8 +195,14 @@ def best_threshold(scorer: Any, valid: LabelledPairs | None) -> tuple[float | No
     if (learned := learned_since(scorer, valid)) is not None:
         return learned["threshold"], "best F1 on validation pairs, before they were learned"
     if valid is not None and len(valid.labels):
-        scores = score_pairs(scorer, valid.sources, valid.targets)
-        return metrics.best_f1_threshold(scores, np.asarray(valid.labels)), "best F1 on validation pairs"
+        scores, labels = score_pairs(scorer, valid.sources, valid.targets), np.asarray(valid.labels)
+        best = metrics.best_f1_threshold(scores, labels)
+        boundary: float | None = getattr(scorer, "boundary", None)
+        if boundary is not None:
+            lost = metrics.f1(scores, labels, best) - metrics.f1(scores, labels, boundary)
+            if lost <= AS_GOOD:
+                return boundary, f"the light cone itself, {lost:.4f} below the best F1 on validation pairs"
+        return best, "best F1 on validation pairs"
     if hasattr(scorer, "log_prob"):
         return float(np.log(0.5)), "probability 1/2 (no validation pairs)"
     return None, "none (no validation pairs, no probabilities)"

@@ -13,7 +13,7 @@ from timelike._util.checks import show
 from timelike.evidence.edge_labels import FEWEST, EdgeLabels
 from timelike.evidence.expression import Expression
 from timelike.evidence.node_features import NodeFeatures
-from timelike.evidence.profile_terms import KINDS, RIDGES, Direct, ToNearest, ToTargets
+from timelike.evidence.profile_terms import KINDS, RIDGES, Direct, Nearness, ToNearest, ToTargets
 from timelike.evidence.profiles import Profiles
 from timelike.evidence.tree_tables import TreeTables
 from timelike.graphs.digraph import DiGraph
@@ -92,19 +92,23 @@ class LabelModel:
         return _Table.of(self.graph, self.labels, len(self.classes), self.outside)
 
     def grown(self, known: DiGraph) -> LabelModel:
-        """The same for a graph with more nodes and edges; the new edges have no label."""
-        n = known.num_nodes
-        keys = known.sources.astype(np.int64) * n + known.targets
-        own = self.graph.sources.astype(np.int64) * n + self.graph.targets
-        labels = np.full(known.num_edges, -1, np.int32)
-        labels[np.searchsorted(keys, own)] = self.labels
-        return dataclasses.replace(self, graph=known, labels=labels)
+        """The same for a graph with other edges, and with more nodes; new edges have no label."""
+        return dataclasses.replace(self, graph=known, labels=self.known(*known.pairs.T).astype(np.int32))
 
     def of_pairs(self, sources: np.ndarray, targets: np.ndarray) -> tuple[list[str], np.ndarray]:
-        """The likeliest class of each pair, and its probability."""
-        found = self.probabilities(sources, targets)
-        best = found.argmax(axis=1)
-        return [self.classes[i] for i in best], found[np.arange(len(best)), best]
+        """The class of each pair and its probability: the known one, or the likeliest."""
+        found, known = self.probabilities(sources, targets), self.known(sources, targets)
+        best = np.where(known < 0, found.argmax(axis=1), known)
+        likely = np.where(known < 0, found[np.arange(len(best)), best], 1.0)
+        return [self.classes[i] for i in best], likely
+
+    def known(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """The number of the known class of each pair, −1 without one."""
+        n = max(self.graph.num_nodes, int(np.max(targets, initial=-1)) + 1)
+        keys = np.append(self.graph.sources.astype(np.int64) * n + self.graph.targets, np.iinfo(np.int64).max)
+        wanted = np.asarray(sources, np.int64) * n + targets
+        at = np.searchsorted(keys, wanted)
+        return np.where(keys[at] == wanted, np.append(self.labels, -1)[at], -1)
 
 
 def _modelled(classes: Sequence[str]) -> range:
@@ -160,6 +164,6 @@ class _Table:
                 columns.append(ToTargets(profiles, graph, RIDGES[0]).score(sources, targets))
                 columns.append(ToTargets(profiles, graph).score(sources, targets))
                 columns.append(ToTargets(profiles, graph, None, True).score(sources, targets))
-                if ToNearest.affordable(graph):
-                    columns.append(ToNearest(profiles, graph, True).score(sources, targets))
+                if Nearness.affordable(graph):
+                    columns.append(ToNearest(Nearness(profiles, graph), True).score(sources, targets))
         return np.stack(columns, axis=1).astype(np.float32)

@@ -21,11 +21,11 @@ UNKNOWN = -9.0
 #: Ridge penalties, relative to the largest possible similarity 1: of partial correlations, of regressions.
 PARTIAL, RIDGES = 20.0, (1.0, 10.0)
 
-#: The power that lets near profiles count most.
-POWER = 4
-
 #: Entries of a table of sources × nodes, and products of edges and nodes, up to which it is made.
 MOST_ENTRIES, MOST_PRODUCTS = 60_000_000, 1_000_000_000
+
+#: Products of known neighbours and nodes held at a time.
+BLOCK_ENTRIES = 1 << 23
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Direct:
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The value of each pair."""
         p = self.profiles
-        product = np.einsum("ij,ij->i", p.z[sources] @ self._metric, p.z[targets])
+        product = np.einsum("ij,ij->i", self._left(sources), p.z[targets])
         return np.where(
             p.known[sources] & p.known[targets], KINDS[self.kind](product, p, sources, targets), UNKNOWN
         )
@@ -46,15 +46,13 @@ class Direct:
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """The values of all pairs from these sources."""
         p, every = self.profiles, np.arange(len(self.profiles.z))
-        product = (p.z[sources] @ self._metric) @ p.z.T
+        product = self._left(sources) @ p.z.T
         found = KINDS[self.kind](product, p, sources[:, None], every[None])
         return np.where(p.known[sources][:, None] & p.known[None], found, UNKNOWN)
 
-    @property
-    def _metric(self) -> np.ndarray:
-        if self.kind == "partial correlation":
-            return self.profiles.hat(PARTIAL)[0]
-        return np.eye(self.profiles.z.shape[1], dtype=np.float32)
+    def _left(self, sources: np.ndarray) -> np.ndarray:
+        rows = self.profiles.z[sources]
+        return rows @ self.profiles.hat(PARTIAL)[0] if self.kind == "partial correlation" else rows
 
 
 def _likelihood_of_relatedness(x: np.ndarray, p: Profiles, s: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -163,15 +161,11 @@ class Smoothed:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ToNearest:
-    """Σ over the known targets z ≠ t of s of max(z·t, 0)^`POWER`, or the largest z·t if `nearest`.
-
-    If `of_sources`, s is compared with the other known sources of t.
-    """
+class Nearness:
+    """How near t is to the known targets z ≠ t of each source; if `of_sources`, s to the sources of t."""
 
     profiles: Profiles
     graph: DiGraph
-    nearest: bool = False
     of_sources: bool = False
 
     @staticmethod
@@ -182,38 +176,50 @@ class ToNearest:
         return small and graph.num_edges * graph.num_nodes <= MOST_PRODUCTS
 
     @cached_property
-    def _table(self) -> tuple[np.ndarray, np.ndarray]:
-        """The row of each active node, −1 for others, and the values, (active, nodes)."""
-        p = self.profiles
-        matrix = self.graph.adjacency()
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The row of each active node, −1 for others; the largest z·t, and Σ max(z·t, 0)^4, by row and t."""
+        p, n = self.profiles, self.graph.num_nodes
+        matrix = self.graph.adjacency().astype(np.float32)
         matrix = matrix.T.tocsr() if self.of_sources else matrix
+        place, known = np.full(n, -1), np.flatnonzero(p.known)
         active = np.flatnonzero(np.diff(matrix.indptr))
-        place = np.full(self.graph.num_nodes, -1)
+        own = matrix[active]
+        near = own[:, known]
+        some, count = np.flatnonzero(np.diff(near.indptr)), np.diff(near.indptr)[:, None]
         place[active] = np.arange(len(active))
-        table = np.full((len(active), self.graph.num_nodes), UNKNOWN, np.float32)
-        for row, node in enumerate(active):
-            near = matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
-            near = near[p.known[near]]
-            if not len(near):
-                continue
-            alike = p.z[near] @ p.z.T
-            alike[np.arange(len(near)), near] = -1  # no node is compared with itself
-            found = alike.max(axis=0) if self.nearest else (np.maximum(alike, 0) ** POWER).sum(axis=0)
-            alone = near[0] if len(near) == 1 else -1
-            table[row] = np.where(p.known & (np.arange(len(found)) != alone), found, UNKNOWN)
-        return place, table
+        largest, sums = (np.full((len(active), n), UNKNOWN, np.float32) for _ in range(2))
+        width = int(np.clip(BLOCK_ENTRIES // max(near.nnz, 1), 16, 512))
+        for start in range(0, n if near.nnz else 0, width):
+            here = np.arange(start, min(start + width, n))
+            alike = p.z[known] @ p.z[here].T
+            alike[known[:, None] == here[None]] = -1  # no node is compared with itself
+            told = (count - own[:, here].toarray() > 0.5) & p.known[here][None]
+            fourth = np.maximum(alike, 0) ** 2
+            sums[:, here] = np.where(told, near @ (fourth * fourth), UNKNOWN)
+            top = np.maximum.reduceat(alike[near.indices], near.indptr[some], axis=0)
+            largest[np.ix_(some, here)] = np.where(told[some], top, UNKNOWN)
+        return place, largest, sums
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ToNearest:
+    """A number of `Nearness`: the largest product if `nearest`, or the sum of the fourth powers."""
+
+    near: Nearness
+    nearest: bool = False
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The value of each pair."""
-        place, table = self._table
-        kept, other = (targets, sources) if self.of_sources else (sources, targets)
+        place, *tables = self.near.tables
+        table = tables[0 if self.nearest else 1]
+        kept, other = (targets, sources) if self.near.of_sources else (sources, targets)
         if not len(table):
             return np.full(len(kept), UNKNOWN, np.float32)
         return np.where(place[kept] >= 0, table[place[kept], other], UNKNOWN)
 
     def rows(self, sources: np.ndarray) -> np.ndarray:
         """The values of all pairs from these sources."""
-        every = np.arange(self.graph.num_nodes)
+        every = np.arange(self.near.graph.num_nodes)
         return self.score(np.repeat(sources, len(every)), np.tile(every, len(sources))).reshape(
             -1, len(every)
         )
@@ -226,8 +232,9 @@ def neighbour_terms(profiles: Profiles, graph: DiGraph) -> dict[str, ToTargets |
         found[f"mean to known {end}"] = ToTargets(profiles, graph, None, of_sources)
         for ridge in RIDGES[: 2 - of_sources]:
             found[f"regression on known {end}, {ridge:g}"] = ToTargets(profiles, graph, ridge, of_sources)
-        if ToNearest.affordable(graph, of_sources):
-            found[f"nearest known of {end}"] = ToNearest(profiles, graph, True, of_sources)
-            found[f"sum to known {end}"] = ToNearest(profiles, graph, False, of_sources)
+        if Nearness.affordable(graph, of_sources):
+            near = Nearness(profiles, graph, of_sources)
+            found[f"nearest known of {end}"] = ToNearest(near, True)
+            found[f"sum to known {end}"] = ToNearest(near)
     found["edges between like nodes"] = Smoothed(profiles, graph, RIDGES[-1])
     return found

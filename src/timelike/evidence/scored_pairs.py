@@ -124,23 +124,19 @@ class ScoredPairs:
 
     def prepare(self, graph: DiGraph) -> Columns:
         """Scores, ranks, and what the scores of a target say about it beside the known targets of s."""
-        table, profiles = self._aligned(graph)
-        by_source, by_target = ranked(table)
-        terms: dict[str, Term] = {
-            "score": Listed(table),
-            "rank in source": by_source,
-            "rank in target": by_target,
-        }
+        listed, profiles = self._aligned(graph)
+        terms: dict[str, Term] = dict(zip(("score", "rank in source", "rank in target"), listed, strict=True))
         if profiles is not None:
             terms |= neighbour_terms(profiles, graph)
         return Columns(graph, {f"{self.name}: {name}": (self.name, term) for name, term in terms.items()})
 
-    def _aligned(self, graph: DiGraph) -> tuple[csr_array, Profiles | None]:
-        """Scores by node numbers, and the profile of each node: its scores as a target."""
+    def _aligned(self, graph: DiGraph) -> tuple[tuple[Listed, ...], Profiles | None]:
+        """Scores and ranks by node numbers, and the profile of each node: its scores as a target."""
         key = (graph.num_nodes, None if graph.names is None else id(graph.names))
         if key not in self._cache:
             self._cache.clear()
-            self._cache[key] = (*self._make(graph), graph.names)
+            table, profiles = self._make(graph)
+            self._cache[key] = ((Listed(table), *ranked(table)), profiles, graph.names)
         return self._cache[key][:2]
 
     @cached_property

@@ -48,7 +48,7 @@ class Answers:
     def __init__(self, shown: Shown):
         self.shown, self.picture = shown, Picture(shown)
         self.embedding = shown.embedding
-        self.joint = None if shown.joint is None else JointNumbers(shown.joint)
+        self.joint = None if shown.joint is None else JointNumbers(shown.joint, shown.labels)
         self.names = None if shown.embedding.names is None else as_names(shown.embedding.names)
         self.known = shown.known or DiGraph.from_arrays([], [], self.picture.count)
         self.strangers = [self.embedding.strangers(shown.known, incoming) for incoming in (False, True)]
@@ -146,9 +146,11 @@ class Answers:
         learned = Edges(*(column[:MOST_ROWS] for column in learned))
         ids, p, spreads = (np.concatenate(column) for column in zip(new, learned, strict=True))
         columns = (ids, p, spreads, np.arange(len(ids)) >= len(new.nodes), self._turns(number, ids, incoming))
+        own = np.full(len(ids), number)
+        labels = joint.labels(*((ids, own) if incoming else (own, ids)))
         rows = [
-            {**self._node(i), "p": p, "spread": spread, "known": k, "turns": turns}
-            for i, p, spread, k, turns in zip(*(column.tolist() for column in columns), strict=True)
+            {**self._node(i), "p": p, "spread": spread, "known": k, "turns": turns, **more}
+            for i, p, spread, k, turns, more in zip(*(c.tolist() for c in columns), labels, strict=True)
         ]
         every = sorted(rows, key=lambda row: -row["p"])[:most]
         count = len(new.nodes)
@@ -231,9 +233,11 @@ class Answers:
         if self.picture.count > MOST_FOR_ALL_PAIRS:
             return []
         if self.joint is not None:
+            found = self.joint.likeliest(most)
+            labels = self.joint.labels(*(np.array([row[end] for row in found], int) for end in (0, 1)))
             return [
-                {"source": self._node(a), "target": self._node(b), "p": p, "spread": spread}
-                for a, b, p, spread in self.joint.likeliest(most)
+                {"source": self._node(a), "target": self._node(b), "p": p, "spread": spread, **more}
+                for (a, b, p, spread), more in zip(found, labels, strict=True)
             ]
         ends = (np.delete(np.arange(self.picture.count), strangers) for strangers in self.strangers)
         s, t, scores = exact_ranking.best_pairs(self._model, self._columns, most, self.known, *ends)

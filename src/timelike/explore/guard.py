@@ -18,8 +18,8 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 #: Longest path or query, and most bytes read before the headers of a request are complete.
 MOST_QUERY, MOST_HEAD = 4096, 2**16
 COOKIE = "timelike-token"
-#: Seconds until the headers of a request must be complete.
-PATIENCE = 5.0
+#: Seconds until a request must be complete.
+PATIENCE = 10.0
 
 
 def is_loopback(host: str) -> bool:
@@ -41,11 +41,10 @@ def host_names(host: str) -> frozenset[str]:
     return frozenset({host, f"[{host}]", *own} - {"0.0.0.0", "[::]", "::"})
 
 
-class ShortHeads(HttpToolsProtocol):
-    """A connection that is closed if the headers of a request exceed `MOST_HEAD` bytes or are late."""
+class TimelyRequests(HttpToolsProtocol):
+    """A connection that is closed if a request is not complete in time, or if its headers are very long."""
 
-    received = 0
-    late: Any = None
+    _head_bytes, _in_head, _clock = 0, True, None
 
     def connection_made(self, transport: Any) -> None:
         """Wait for the first request."""
@@ -54,33 +53,41 @@ class ShortHeads(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
-        self._wait(False)
+        self._stop()
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """Wait for the headers of the next request; the first is waited for already."""
-        if self.late is None:
-            self._wait()
+        """Headers follow."""
+        self._in_head = True
         super().on_message_begin()
 
-    def _wait(self, more: bool = True) -> None:
-        if self.late is not None:
-            self.late.cancel()
-        self.late = self.loop.call_later(PATIENCE, self.transport.close) if more else None
-
     def data_received(self, data: bytes) -> None:
-        """Pass data on, up to the limit."""
-        self.received += len(data)
-        if self.received > MOST_HEAD:
+        """Pass data on and wait for the rest of the request; count the bytes of unfinished headers."""
+        if self._clock is None:
+            self._wait()
+        self._head_bytes += len(data) if self._in_head else 0
+        if self._head_bytes > MOST_HEAD:
             self.transport.close()
         else:
             super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """Start counting again."""
-        self.received = 0
-        self._wait(False)
+        """A body may follow."""
+        self._head_bytes, self._in_head = 0, False
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """A whole request has come; from here on, the server's own time-outs apply."""
+        self._stop()
+        super().on_message_complete()
+
+    def _wait(self) -> None:
+        self._clock = self.loop.call_later(PATIENCE, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
 
 
 class Guard:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from timelike.evidence.joint import Joint
+from timelike.evidence.label_model import LabelModel
 
 #: In larger graphs the page shows no rank of an edge among all others: that takes all their evidence.
 MOST_RANKED = 20_000
@@ -29,8 +30,17 @@ class Edges(NamedTuple):
 class JointNumbers:
     """The numbers of one model."""
 
-    def __init__(self, joint: Joint):
-        self.joint = joint
+    def __init__(self, joint: Joint, labels: tuple[LabelModel, ...] = ()):
+        self.joint, self._labels = joint, labels
+
+    def labels(self, sources: np.ndarray, targets: np.ndarray) -> list[dict[str, str]]:
+        """What the page says about signs and types of edges: "+" if known, else "+ 0.93", the likeliest."""
+        found = [model.of_pairs(sources, targets) for model in self._labels]
+        said = [
+            [word if sure == 1 else f"{word} {sure:.2f}" for word, sure in zip(*one, strict=True)]
+            for one in found
+        ]
+        return [{"labels": ", ".join(row)} for row in zip(*said, strict=True)] or [{}] * len(sources)
 
     def new(self, number: int, incoming: bool, most: int) -> Edges:
         """The likeliest unknown edges of a node."""
@@ -59,6 +69,7 @@ class JointNumbers:
             "p": float(_probabilities(self.joint.log_odds_by_number(*ends))[0]),
             "spread": float(self.joint.spread_by_number(*ends)[0]),
             "joint": {"base": base, "reasons": [reason._asdict() for reason in reasons]},
+            **self.labels(*ends)[0],
         }
 
     def row(self, number: int, incoming: bool) -> np.ndarray | None:

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from timelike.explore.answers import MOST_FOUND, MOST_NAMES, MOST_ROWS, Answers, UnknownNode
-from timelike.explore.guard import Guard, ShortHeads, is_loopback
+from timelike.explore.guard import Guard, TimelyRequests, is_loopback
 from timelike.explore.page import KINDS, assets, cannot_stand_alone, policy, server_page, whole_page
 from timelike.explore.shown_model import Shown
 
@@ -134,7 +134,7 @@ def application(models: Sequence[Shown], host: str = "127.0.0.1", token: str | N
 def configuration(app: Guard) -> uvicorn.Config:
     """The uvicorn configuration of the application."""
     return uvicorn.Config(
-        app, http=ShortHeads, ws="none", lifespan="off", log_level="error", access_log=False,
+        app, http=TimelyRequests, ws="none", lifespan="off", log_level="error", access_log=False,
         server_header=False, limit_concurrency=MOST_CLIENTS, timeout_graceful_shutdown=1,
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from timelike.embedding.embedding import Embedding
 from timelike.evidence.joint import Joint
+from timelike.evidence.label_model import LabelModel
 from timelike.explore.colours import Colour, of_graph
 from timelike.explore.joint_numbers import JointNumbers
 from timelike.graphs.digraph import DiGraph
@@ -27,7 +28,8 @@ MOST_EDGES = 20_000
 class Shown(NamedTuple):
     """A model on the page: an embedding, its known edges, extra node colours, and a replay of training.
 
-    With a `joint` model, lists and probabilities are its own; the picture shows the embedding.
+    With a `joint` model, lists and probabilities are its own; the picture shows the embedding. `labels` say
+    which signs and types its edges have.
     """
 
     title: str
@@ -36,6 +38,7 @@ class Shown(NamedTuple):
     columns: tuple[Colour, ...] = ()
     replay: Replay | None = None
     joint: Joint | None = None
+    labels: tuple[LabelModel, ...] = ()
 
 
 class Picture:

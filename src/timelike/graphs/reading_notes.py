@@ -11,7 +11,7 @@ class ReadSummary:
 
     `missing_weights` counts weights that are empty, NaN or infinite. `kept` tells which of several repeated
     edges the graph keeps: the "first" or the "earliest". `remarks` lists anything else worth knowing, such as
-    columns that were not read.
+    columns that were not read. `transitive` tells that edges imply others: the relations of an ontology.
     """
 
     source: str
@@ -24,6 +24,7 @@ class ReadSummary:
     duplicates: int = 0
     remarks: tuple[str, ...] = ()
     kept: str = "first"
+    transitive: bool = False
 
     def lines(self) -> list[str]:
         """One line per finding; an empty list if every row became an edge."""

@@ -84,6 +84,16 @@ def closure(parents: np.ndarray, children: np.ndarray, count: int, most: int = M
         reach = longer
 
 
+def closed(graph: DiGraph, most: int = MOST_PAIRS) -> DiGraph:
+    """The graph with all edges that its paths imply, without weights; as it is if there are over `most`."""
+    reach = closure(graph.sources, graph.targets, graph.num_nodes, most)
+    if reach is None:
+        return graph
+    sources, targets = reach.tocoo().coords
+    apart = sources != targets
+    return DiGraph.from_arrays(sources[apart], targets[apart], graph.num_nodes, graph.names)
+
+
 def reduced(graph: Acyclic) -> Acyclic:
     """The transitive reduction: no edge that a longer path implies.
 

@@ -38,6 +38,7 @@ def embed_hierarchy(
     hierarchy = hierarchy_of(graph)
     points = nested_cones(hierarchy, dim, steps=steps, seed=seed, dtype=dtype)
     info = {"method": METHOD, "hierarchy": str(hierarchy), "upward": hierarchy.upward, "seed": seed}
+    info["boundary"] = 0.5
     embedding = Embedding(cone_model(dim), points, graph.names, {}, info)
     return embedding if valid is None else embedding.calibrated(valid)
 

@@ -36,7 +36,7 @@ def nested_cones(
 
     s → t is an edge, or follows from edges, if t lies in the future light cone of s. This is exact if no node
     has several parents. Nodes with several parents and their ancestors move in `steps` gradient steps (None:
-    by their number, 300 to 6,000) until few pairs are wrong. The nodes of a cycle share an event. `dtype`
+    by their number, 300 to 2,000) until few pairs are wrong. The nodes of a cycle share an event. `dtype`
     "auto" takes float32 if it can hold the depth and the number of children, else float64.
     """
     spaces = whole_number("dim", dim, 3, note=", time included") - 1

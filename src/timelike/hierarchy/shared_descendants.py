@@ -14,14 +14,14 @@ import numpy as np
 
 from timelike.hierarchy.false_cones import FalseCones, margins
 
-#: Steps between two searches for pairs that are wrong or nearly so.
-EVERY = 25
+#: Steps between two searches for wrong pairs, for at most `SMALL` events and for more of them.
+EVERY, SMALL, SELDOM = 10, 3000, 25
 #: The most pairs of the closure that a search looks at, and the most that move, for each kind and each edge.
 SEARCHED, MOVING = 2_000_000, 4
-#: False pairs that a search aims at, for each one that moves; how much one counts beside a missed pair.
-FOUND, FALSE = 10, 1.0
+#: False pairs that a search aims at, for each one that moves; the most that one counts beside a missed pair.
+FOUND, FALSE = 10, 50.0
 #: Moved pairs in all steps together, and the fewest and the most steps that they allow.
-WORK, FEWEST, MOST = 1e8, 300, 6000
+WORK, FEWEST, MOST = 1e8, 300, 2000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Schedule:
     """
 
     steps: int
-    rate: float = 0.5
+    rate: float = 0.25
     wide: float = 0.01
     narrow: float = 0.001
-    bias: float = 2.0
+    bias: float = 0.5
     reach: float = 4.0
     hopeless: float = 0.98
 
@@ -68,6 +68,17 @@ class Shared:
         """As many steps as are affordable."""
         return int(np.clip(WORK / (5 * max(len(self.edges), 1)), FEWEST, MOST))
 
+    @property
+    def every(self) -> int:
+        """Steps between two searches."""
+        return EVERY if self.mass.size <= SMALL else SELDOM
+
+    @property
+    def below(self) -> np.ndarray:
+        """The mass of each node and of all its descendants."""
+        count = self.mass.size
+        return np.bincount(self.related // count, self.mass[self.related % count], count) + self.mass
+
 
 def moved(events: np.ndarray, shared: Shared, schedule: Schedule, seed: int) -> np.ndarray:
     """The events (t, x₁, …) at the search that found the fewest wrong pairs, each counted by its mass."""
@@ -78,7 +89,7 @@ def moved(events: np.ndarray, shared: Shared, schedule: Schedule, seed: int) -> 
     first, second = np.zeros_like(events), np.zeros_like(events)
     for step in range(schedule.steps + 1):
         rate, width = schedule.at(step)
-        if step % EVERY == 0 or step == schedule.steps:
+        if step % shared.every == 0 or step == schedule.steps:
             force, wrong = search.forces(events, schedule.reach * width)
             if wrong < fewest:
                 best, fewest = events.copy(), wrong
@@ -99,10 +110,10 @@ class _Search:
         self.shared, self.rng = shared, rng
         self.count = shared.mass.size
         self.weights = np.sqrt(shared.mass / shared.mass.mean())
-        below = np.bincount(
-            shared.related // self.count, shared.mass[shared.related % self.count], self.count
-        )
-        self.edge_weights = np.sqrt((below + shared.mass)[shared.edges[:, 1]] / shared.mass.mean())
+        below, total = shared.below, shared.mass.sum()
+        self.edge_weights = np.sqrt(below[shared.edges[:, 1]] / shared.mass.mean())
+        # A cone that should hold nearly all nodes is judged by the few that it should not.
+        self.false_weights = np.minimum(total / np.maximum(total - below, 1), FALSE)
         self.most = MOVING * len(shared.edges) + 1000
         self.false = FalseCones(shared.related, self.count, FOUND * self.most, rng)
 
@@ -115,12 +126,13 @@ class _Search:
         close = margin < within
         kept, near_scale = self._some(missed[close])
         false, out, seen = self.false.near(events, within)
-        wrong += FALSE * mass[false[out < 0, 1]].sum() / seen
+        inside = false[out < 0]
+        wrong += (self.false_weights[inside[:, 0]] * mass[inside[:, 1]]).sum() / seen
         pushed, far_scale = self._some(false)
         weights = [
             self.edge_weights,
             self.weights[kept[:, 1]] * near_scale / share,
-            self.weights[pushed[:, 1]] * FALSE * far_scale / seen,
+            self.weights[pushed[:, 1]] * self.false_weights[pushed[:, 0]] * far_scale / seen,
         ]
         return _Force(self.count, self.shared.edges, kept, pushed, weights), float(wrong)
 

@@ -33,7 +33,8 @@ class Builder:
     """Collects edges batch by batch; malformed rows raise an error or, if `skip_bad_rows`, are counted.
 
     Readers may set `node_count`, the number of nodes, if the source numbers them from `first_node` on;
-    `mirrored`, if each edge goes both ways; `lone`, nodes that may have no edge; and `labels` of names.
+    `mirrored`, if each edge goes both ways; `lone`, nodes that may have no edge; `labels` of names; and
+    `transitive`, if edges imply others.
     """
 
     def __init__(self, source: str, nodes: pl.Series | None = None, skip_bad_rows: bool = False):
@@ -42,7 +43,7 @@ class Builder:
         self.remarks: list[str] = []
         self.clock = Clock()
         self.node_count: int | None = None
-        self.first_node, self.mirrored = 0, False
+        self.first_node, self.mirrored, self.transitive = 0, False, False
         self.lone: list[str] = []
         self.labels: dict[str, str] = {}
         self.rows = self.bad_rows = 0
@@ -245,10 +246,11 @@ class Builder:
                 raise ValueError(f"{self.source}: {number:,} {what}; the limit is {most:,}")
         s, t, weights, times = ordered(*self._edges.taken())
         self._left_out["self_loops"] -= len(self.lone)
-        counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        counts: dict[str, Any] = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
         self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
-        notes = ReadSummary(self.source, self.rows, **counts, remarks=tuple(self.remarks), kept=kept)
+        more: dict[str, Any] = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
+        notes = ReadSummary(self.source, self.rows, **counts, **more)
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")

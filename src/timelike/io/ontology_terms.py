@@ -52,6 +52,7 @@ def add_terms(
                 to_obsolete += 1
             else:
                 builder.bad(where, "the parent is not a term of this file", parent)
+    builder.transitive = True
     builder.list_nodes(pl.Series([*names.values()], dtype=pl.String))
     sources, targets = (pl.Series([names[edge[end]] for edge in edges], dtype=pl.String) for end in (0, 1))
     builder.add(sources, targets)

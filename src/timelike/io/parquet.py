@@ -12,7 +12,7 @@ from timelike._util.atomic_files import quiet
 from timelike.io.byte_streams import File
 from timelike.io.columns import Column, Columns, add_table, choose
 from timelike.io.graph_builder import Builder
-from timelike.io.line_layout import SAMPLE
+from timelike.io.line_layout import MOST_FIELDS, SAMPLE
 from timelike.io.untrusted_parquet import UNREADABLE, check_pages
 
 #: Rows per batch: at least `BATCH`, at most `LARGE`. A larger row group is cut into at most `PARTS` batches,
@@ -32,7 +32,7 @@ def collect(file: File, builder: Builder, columns: Columns | None = None, time: 
     """Add the edges of a table to the builder, batch by batch, from the columns that are needed."""
     source = file.path or file.read()
     with _readable(file):
-        groups = check_pages(source)
+        groups = check_pages(source, MOST_FIELDS)
         table = pl.scan_parquet(source, glob=False)
         count, names = table.select(pl.len()).collect().item(), table.collect_schema().names()
         first = table.select(names[:LOOKED_AT]).head(SAMPLE).collect().rows()

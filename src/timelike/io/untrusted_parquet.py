@@ -29,7 +29,7 @@ HEADER, LONGEST_HEADER = 2**10, 2**24
 #: Limit on the nesting of structs and lists; the format needs less.
 DEEPEST = 20
 #: Thrift field numbers: of the footer, of a column chunk and of a page header.
-ROWS, GROUPS, COLUMNS, COLUMN, GROUP_ROWS = 3, 4, 1, 3, 3
+SCHEMA, ROWS, GROUPS, COLUMNS, COLUMN, GROUP_ROWS = 2, 3, 4, 1, 3, 3
 VALUES, PACKED, DATA, DICTIONARY = 5, 7, 9, 11
 PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS = 2, 3, {5: "data", 7: "dictionary", 8: "data"}
 
@@ -44,8 +44,8 @@ def read_table(file: Path) -> pl.DataFrame:
         raise ValueError(f"not readable as Parquet ({error})") from None
 
 
-def check_pages(source: Path | bytes) -> list[int]:
-    """Reject a file whose headers cannot be true, or that would fill the memory.
+def check_pages(source: Path | bytes, most_columns: int | None = None) -> list[int]:
+    """Reject a file whose headers cannot be true, or that would fill the memory, or has too many columns.
 
     Returns the number of rows in each row group, according to the footer.
     """
@@ -58,7 +58,7 @@ def check_pages(source: Path | bytes) -> list[int]:
             raise ValueError("its end is missing")
         file.seek(size - 8 - length)
         try:
-            footer = Thrift(file.read(length)).struct()
+            footer = Thrift(file.read(length), most_columns).struct()
             rows = footer.get(ROWS, 0)
             _check_values(rows, "rows", size)
             unpacked = sum(
@@ -128,8 +128,8 @@ class Thrift:
     Parquet uses no maps.
     """
 
-    def __init__(self, data: bytes):
-        self.data, self.at = data, 0
+    def __init__(self, data: bytes, most_columns: int | None = None):
+        self.data, self.at, self.most_columns = data, 0, most_columns
 
     def struct(self, depth: int = 1) -> dict[int, Any]:
         """Read fields up to a zero byte."""
@@ -138,10 +138,11 @@ class Thrift:
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._whole()
             kind = head & 15
-            fields[number] = kind == 1 if kind < 3 else self._value(kind, depth)
+            most = self.most_columns if (depth, number) == (1, SCHEMA) else None
+            fields[number] = kind == 1 if kind < 3 else self._value(kind, depth, most)
         return fields
 
-    def _value(self, kind: int, depth: int) -> Any:
+    def _value(self, kind: int, depth: int, most: int | None = None) -> Any:
         if kind in (1, 2, 3):  # in a list, a Boolean is a byte
             return self._byte()
         if kind in (4, 5, 6):
@@ -159,6 +160,8 @@ class Thrift:
             count = head >> 4 if head >> 4 < 15 else self._varint()
             if count > len(self.data) - self.at:
                 raise IndexError("a list is longer than the file")
+            if most is not None and count > most + 1:  # the first is the table itself
+                raise ValueError(f"over {most:,} columns; a table of edges has a source and a target")
             return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == 12:
             return self.struct(depth + 1)

@@ -40,6 +40,7 @@ def draw(
     edges: str = "auto",
     scale: str = "auto",
     theme: str = "light",
+    edge_labels: Any = None,
     width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure:
@@ -58,6 +59,9 @@ def draw(
     scale    of a diagram: "true" (light has slope 1), or "spread", which stretches the axes where nodes are
              crowded; "auto" spreads from 200 nodes on
     theme    "light", "dark", or "grey" for print without colours
+    edge_labels
+             a text for each edge of the graph, such as its sign, that colours it; default: the signs or types
+             that an estimator has learned (`labels_`)
     width    in inches: `COLUMN` (85 mm, the default) or `PAGE` (170 mm)
     ax       matplotlib axes to draw into, instead of a new figure
 
@@ -67,7 +71,7 @@ def draw(
     one_of("edges", edges, EDGES)
     one_of("scale", scale, SCALES)
     one_of("theme", theme, THEMES)
-    look = Look(COLUMN, color, labels, edges, scale, theme)
+    look = Look(COLUMN, color, labels, edges, scale, theme, edge_labels)
     if not isinstance(kind, str) or isinstance(model, Mapping):
         from timelike.plot.small_multiples import draw_panels
 

@@ -51,6 +51,8 @@ class Selection(NamedTuple):
     known: bool = True
     #: Numbers of all nodes, if only a sample is shown.
     everyone: int = 0
+    #: The label of each edge, such as its sign.
+    edge_labels: np.ndarray | None = None
 
     @property
     def by_degree(self) -> np.ndarray:
@@ -64,6 +66,7 @@ def select(
     nodes: Any = None,
     *,
     also: Any = None,
+    edge_labels: Any = None,
     most_nodes: int = NODES,
     most_edges: int = EDGES,
 ) -> Selection:
@@ -87,13 +90,19 @@ def select(
     notes = [] if len(shown) == total else [f"{len(shown):,} of {total:,} nodes shown"]
     position = np.full(total, -1)
     position[shown] = np.arange(len(shown))
+    if edge_labels is not None:
+        edge_labels = np.asarray(edge_labels, str)
+        if len(edge_labels) != len(sources):
+            raise ValueError(f"edge_labels has {len(edge_labels)} texts; the graph has {len(sources)} edges")
     if graph is None:
         sources = np.arange(len(shown)) if len(shown) > 1 else np.zeros(0, int)
         targets = np.asarray(_likeliest_targets(model, jnp.asarray(embedding.points[shown])))[sources]
         degrees[:, shown] = [np.bincount(ends, minlength=len(shown)) for ends in (sources, targets)]
         notes.append("edges: the most likely edge of each node")
     else:
-        sources, targets = _sample_edges(position[sources], position[targets], most_edges)
+        drawn = _sample_edges(position[sources], position[targets], most_edges)
+        sources, targets = position[sources[drawn]], position[targets[drawn]]
+        edge_labels = None if edge_labels is None else edge_labels[drawn]
         if len(sources) < graph.num_edges:
             notes.append(f"{len(sources):,} of {graph.num_edges:,} edges shown")
     ends = (embedding.points[shown[sources]], embedding.points[shown[targets]])
@@ -103,7 +112,9 @@ def select(
     chosen = position[wanted] if len(wanted) else np.atleast_1d(np.argmax(of_shown.sum(axis=0)))
     hidden = total if len(shown) < total else 0
     known = graph is not None
-    return Selection(shown, sources, targets, prob, turns, chosen, of_shown, notes, known, hidden)
+    return Selection(
+        shown, sources, targets, prob, turns, chosen, of_shown, notes, known, hidden, edge_labels
+    )
 
 
 def edges_of(embedding: Embedding, graph: DiGraph | None) -> tuple[np.ndarray, np.ndarray]:
@@ -155,12 +166,12 @@ def sample_nodes(total: int, wanted: np.ndarray, most: int) -> np.ndarray:
     return np.unique(np.concatenate([wanted, drawn])[: max(most, len(wanted))])
 
 
-def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _sample_edges(sources: np.ndarray, targets: np.ndarray, most: int) -> np.ndarray:
     """At most `most` edges between shown nodes (position ≥ 0), without self-loops."""
     between = np.flatnonzero((sources >= 0) & (targets >= 0) & (sources != targets))
     if len(between) > most:
         between = np.sort(np.random.default_rng(0).choice(between, most, replace=False))
-    return sources[between], targets[between]
+    return between
 
 
 @jax.jit

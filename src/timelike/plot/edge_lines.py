@@ -11,7 +11,7 @@ from timelike.plot.drawn_nodes import ARROWS, Selection
 from timelike.plot.look import Look
 from timelike.plot.scenes import Scene
 from timelike.plot.spreading import Warp
-from timelike.plot.style import COLUMN, Theme
+from timelike.plot.style import COLUMN, LINES, Theme
 
 #: Graphs with at least this many edges per node are not bundled: all would run through the same place.
 SPARSE = 6
@@ -27,9 +27,9 @@ def draw_edges(
     axes: Any, scene: Scene, chosen: Selection, look: Look, warps: tuple[Warp, Warp] | None, theme: Theme
 ) -> Any:
     """Draw all paths: likely ones darker, denser and on top; bundled if there are many, else with heads."""
-    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    shades = LinearSegmentedColormap.from_list("edges", theme.edges)
+    shades: Any = LinearSegmentedColormap.from_list("edges", theme.edges)
     prob = chosen.prob[scene.edge_of]
     order = np.argsort(prob, kind="stable")
     paths, prob, count = scene.paths[order], prob[order], max(len(chosen.sources), 1)
@@ -43,6 +43,12 @@ def draw_edges(
         "linewidths": float(np.clip(8 / np.sqrt(count), 0.25, 0.8)) * np.sqrt(look.width / COLUMN),
         "alpha": most * (0.12 + 0.88 * np.clip(prob, 0, 1) ** 1.5),
     }  # fmt: skip
+    colours = shades(prob)
+    if chosen.edge_labels is not None:
+        by_label = label_colours(chosen, theme)
+        colours = np.array([to_rgba(by_label[x]) for x in chosen.edge_labels[scene.edge_of][order]])
+        del style["array"]
+        style["colors"] = colours
     if warps is not None:
         from matplotlib.collections import LineCollection
 
@@ -55,8 +61,15 @@ def draw_edges(
         lines = Line3DCollection(list(paths), **style)
         axes.add_collection3d(lines, autolim=False)
     if len(paths) <= ARROWS and look.edges != "bundled":
-        _draw_heads(axes, paths, shades(prob))
+        _draw_heads(axes, paths, colours)
     return lines
+
+
+def label_colours(chosen: Selection, theme: Theme) -> dict[str, str]:
+    """The colour of each label of edges, in the order of the key; edges without one are grey."""
+    assert chosen.edge_labels is not None
+    texts = sorted({*np.unique(chosen.edge_labels).tolist()} - {""})
+    return {text: LINES[i % len(LINES)] for i, text in enumerate(texts)} | {"": theme.faint}
 
 
 def _is_sparse(chosen: Selection) -> bool:

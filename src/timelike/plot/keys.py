@@ -22,8 +22,13 @@ LINE = 0.135
 SPACING: dict[str, Any] = {"handletextpad": 0.3, "columnspacing": 0.7, "borderaxespad": 0, "borderpad": 0.2}
 
 
-def draw_keys(axes: Any, inks: NodeInks, points: Any, edges: Any, width: float) -> None:
-    """Above the axes: the key of the nodes on the left; that of the edges on the right, or above it."""
+def draw_keys(
+    axes: Any, inks: NodeInks, points: Any, edges: Any, width: float, colours: dict[str, str] | None = None
+) -> None:
+    """Above the axes: the key of the nodes on the left; that of the edges on the right, or above it.
+
+    `colours` are those of the labels of edges.
+    """
     from matplotlib.lines import Line2D
 
     dot: dict[str, Any] = {"linestyle": "", "markersize": 3.2, "markeredgewidth": 0}
@@ -42,16 +47,19 @@ def draw_keys(axes: Any, inks: NodeInks, points: Any, edges: Any, width: float) 
         _legend(axes, handles, labels, columns, "lower left", 0.0, 0)
     if edges is not None:
         above = lines if width < NARROW or (len(handles) > BESIDE and width < COLUMN + 1) else 0
-        ends = [Line2D([], [], linewidth=1.6, color=edges.cmap(x)) for x in (0.0, 0.5, 1.0)]
-        names = ["probability 0", "½", "1"]
+        shades = {"probability 0": edges.cmap(0.0), "½": edges.cmap(0.5), "1": edges.cmap(1.0)}
+        if colours is not None:
+            shades = {text: colour for text, colour in colours.items() if text}
+        ends = [Line2D([], [], linewidth=1.6, color=colour) for colour in shades.values()]
+        names = [*shades]
         if above:
-            _legend(axes, ends, names, 3, "lower left", 0.0, above)
+            _legend(axes, ends, names, len(names), "lower left", 0.0, above)
             return
         first = axes.get_legend()
-        _legend(axes, ends, names, 3, "lower right", 1.0, 0)
+        _legend(axes, ends, names, len(names), "lower right", 1.0, 0)
         if first is not None and _overlap(axes, first, axes.get_legend()):
             axes.get_legend().remove()
-            _legend(axes, ends, names, 3, "lower left", 0.0, lines, former=first)
+            _legend(axes, ends, names, len(names), "lower left", 0.0, lines, former=first)
 
 
 def _legend(

@@ -16,3 +16,4 @@ class Look(NamedTuple):
     edges: str = "auto"
     scale: str = "auto"
     theme: str = "light"
+    edge_labels: Any = None

@@ -10,7 +10,7 @@ import numpy as np
 from timelike.embedding.embedding import Embedding
 from timelike.graphs.digraph import node_numbers
 from timelike.plot.drawn_nodes import Selection
-from timelike.plot.edge_lines import draw_edges, nearness, on_paper
+from timelike.plot.edge_lines import draw_edges, label_colours, nearness, on_paper
 from timelike.plot.keys import draw_keys
 from timelike.plot.look import Look
 from timelike.plot.naming import Name, write_names
@@ -66,7 +66,8 @@ def draw_scene(embedding: Embedding, chosen: Selection, scene: Scene, look: Look
             box = {"facecolor": theme.paper, "alpha": 0.7, "linewidth": 0, "pad": 0.6}
             style = {"fontsize": SMALL, "color": theme.faint, "bbox": box, "zorder": 2.8}
             axes.text(x, y, text, ha="center", va="center", **style)
-        draw_keys(axes, inks, points, edges, look.width)
+        colours = None if chosen.edge_labels is None else label_colours(chosen, theme)
+        draw_keys(axes, inks, points, edges, look.width, colours)
         notes = _notes(embedding, scene, spreads, len(chosen.sources) > 0)
         if new:
             finish(figure, notes, theme.faint)

@@ -31,6 +31,8 @@ def draw_one(model: Any, graph: DiGraph | None, kind: str, nodes: Any, look: Loo
     size: dict[str, Any] = {"width": look.width, "theme": look.theme, "ax": ax}
     if isinstance(model, Model):
         return model_landscape(model, **size)
+    if look.edge_labels is None and graph is None and getattr(model, "labels_", None):
+        look = look._replace(edge_labels=model.labels_[0].of_pairs(*model.graph_.pairs.T)[0])
     embedding, graph = drawable(model, graph)
     if kind == "training":
         if ax is not None:
@@ -39,7 +41,7 @@ def draw_one(model: Any, graph: DiGraph | None, kind: str, nodes: Any, look: Loo
     if kind == "adjacency":
         return adjacency(embedding, graph, **size)
     listed = None if look.labels is None or isinstance(look.labels, int) else list(look.labels)
-    chosen = select(embedding, graph, nodes, also=listed)
+    chosen = select(embedding, graph, nodes, also=listed, edge_labels=look.edge_labels)
     if kind == "landscape":
         return node_landscape(embedding, embedding.name(chosen.nodes[chosen.chosen[0]]), **size)
     layout = layout_of(embedding.model.manifold, kind)

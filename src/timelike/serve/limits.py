@@ -9,9 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-from timelike.explore.guard import MOST_HEAD, host_names, is_loopback
+from timelike.explore.guard import host_names, is_loopback
 from timelike.serve.telemetry import Telemetry
 
 Scope = MutableMapping[str, Any]
@@ -28,42 +26,6 @@ FIXED = [(b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"
 
 class TooLarge(Exception):
     """The body of a request is too large."""
-
-
-class PatientHeads(HttpToolsProtocol):
-    """A connection that is closed if its first request takes too long, or if any has very long headers."""
-
-    patience = 10.0
-    _between, _in_head, _received = True, True, 0
-
-    def connection_made(self, transport: Any) -> None:
-        """Start the clock."""
-        super().connection_made(transport)
-        self._clock = self.loop.call_later(self.patience, transport.close)
-
-    def data_received(self, data: bytes) -> None:
-        """Pass data on; count those of unfinished headers."""
-        self._in_head = self._received > 0 or self._between
-        super().data_received(data)
-        self._received = self._received + len(data) if self._in_head else 0
-        if self._received > MOST_HEAD:
-            self.transport.close()
-
-    def on_headers_complete(self) -> None:
-        """The body follows."""
-        self._between = self._in_head = False
-        super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        """A whole request has come; from here on, the server's own time-outs apply."""
-        self._between = True
-        self._clock.cancel()
-        super().on_message_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
-        self._clock.cancel()
-        super().connection_lost(exc)
 
 
 class Limits:
@@ -111,6 +73,8 @@ class Limits:
         headers = dict(scope["headers"])
         if len(scope["path"]) > MOST_PATH or len(scope["query_string"]) > MOST_PATH:
             return 400, f"the path or the query is longer than {MOST_PATH:,} bytes"
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+            return 400, "a request must have one Host header"
         if self._hosts is not None:
             host = headers.get(b"host", b"").decode("latin-1")
             name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import uvicorn
 
+from timelike.explore.guard import TimelyRequests
 from timelike.explore.server import listen
-from timelike.serve.limits import Limits, PatientHeads
+from timelike.serve.limits import Limits
 
 #: Most simultaneous connections; further ones get status 503.
 MOST_CLIENTS = 1000
@@ -21,7 +22,7 @@ def run(app: Limits, host: str, port: int, say: Callable[[str], None]) -> None:
     sock = listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(
-        app, http=PatientHeads, ws="none", lifespan="on", log_level="error", access_log=False,
+        app, http=TimelyRequests, ws="none", lifespan="on", log_level="error", access_log=False,
         server_header=False, limit_concurrency=MOST_CLIENTS, timeout_keep_alive=IDLE,
         timeout_graceful_shutdown=FAREWELL, backlog=2048,
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """Estimate memory, time and network traffic of a run before it starts.
 
-Bytes follow from the shapes of tables, edges and buckets. Examples per second were measured (`rates.json`,
-written by `python -m benchmarks.rates`). An example is a pair that is scored and whose two rows move.
+Bytes follow from the shapes of tables, edges and buckets. Examples per second of a GPU, and what the parts of
+a step take on a CPU, were measured (`rates.json`, written by `python -m benchmarks.rates`). An example is a
+pair that is scored and whose two rows move.
 """
 
 from __future__ import annotations
@@ -32,10 +33,18 @@ COPIES = 8
 PAIR_BYTES = 12
 #: Upper limit of every size.
 LARGEST = 10**15
+#: Fewer coordinates than this are never too many, however small the graph.
+WIDE = 4096
+#: Largest batch to try.
+LARGEST_BATCH = 1 << 24
 #: Largest number of processes to try.
 MOST_PROCESSES = 1 << 16
 #: Default memory of each process, in GiB.
 MEMORY = {"cpu": 16.0, "h200": 139.0}
+#: Blocks of `PAIRS_PER_BLOCK` pairs that several processes draw at once.
+TOGETHER = 16
+#: Exchanges of several processes in a step: rows to those who need them, and derivatives back.
+EXCHANGES = 2
 #: Standard deviations of a random number of requests for which a bucket of the usual size has room.
 DEVIATIONS = 6
 
@@ -100,10 +109,12 @@ class Workload:
             return 0
         own = math.ceil(self.batch_size / processes)
         rows = self.nodes * -math.expm1(-2 * self.pairs * own / self.nodes)  # without repeats
-        steps = max(1, PAIRS_PER_BLOCK // (self.batch_size * self.pairs))
+        steps = max(1, PAIRS_PER_BLOCK // (self.batch_size * self.pairs)) * TOGETHER
         deviations = math.sqrt(2 * math.log(processes**2 * steps))  # of the fullest bucket of a block
         mean = rows / processes
         row = rounded_bucket(math.ceil(mean + deviations * math.sqrt(mean)))
+        if 2 * self.pairs * own >= self.nodes:  # whole tables
+            row = math.ceil(self.nodes / processes)
         row *= WORD + (KEPT[self.tables] + WORD) * self.ambient
         edge = bucket_size(steps * own, processes) * 3 * WORD
         negative = bucket_size(self.negatives * steps * own, processes) * (2 * WORD + 1)
@@ -111,18 +122,32 @@ class Workload:
 
 
 def examples_per_second(device: str, optimizer: str, ambient: int, alone: bool = False) -> float:
-    """The speed of a device of `rates.json`; one that trains `alone` may have kernels of its own.
+    """The speed of a GPU of `rates.json`; one that trains `alone` may have kernels of its own.
 
-    The time per example is linear in `ambient`, through two measurements or through one and 0. Optimisers
-    without measurements count as Adam.
+    The time per example is linear in `ambient`, through two measurements. Optimisers without measurements
+    count as Adam.
     """
     rates = devices()[device].get("alone" if alone else "rates", devices()[device]["rates"])
-    (low, first), *more = rates.get(optimizer, rates["adam"])
-    if not more:
-        return first * min(1.0, low / ambient)
-    high, last = more[-1]
+    (low, first), *_, (high, last) = rates.get(optimizer, rates["adam"])
     slope = (1 / last - 1 / first) / (high - low)
     return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
+
+
+def step_seconds(work: Workload, processes: int, shared: float, device: str = "cpu") -> float:
+    """The time of a step's arithmetic on a CPU of `rates.json`, on each of `processes`.
+
+    Scoring a pair and moving a row take longer in more dimensions, and with tables that no cache holds.
+    `shared` processes run on a core, if they are more than one.
+    """
+    of = devices()[device]["step"]
+    pairs = work.pairs * work.batch_size / processes
+    rows = min(2 * pairs, work.nodes)
+    table = work.nodes * KEPT[work.tables] * work.ambient * (1 + MOMENTS[work.optimizer]) / processes
+    uncached = min(max(math.log10(table / of["cached_bytes"]), 0.0), 1.0)
+    each = (of["ns"] + of["ns_per_coordinate"] * work.ambient) * (1 + of["uncached"] * uncached)
+    share = of["scoring"] * pairs + (1 - of["scoring"]) * rows / 2
+    slower = of["sgd"] if work.optimizer == "sgd" else 1.0
+    return max(shared, 1.0) * (1e-9 * each * share * slower + of["seconds"])
 
 
 def bucket_size(requests: int, owners: int) -> int:
@@ -150,11 +175,12 @@ def estimate_cost(
     device: str = "cpu",
     memory: float | None = None,
     network: float = 10.0,
+    machines: int | None = None,
 ) -> dict[str, Any]:
     """Memory, time and network traffic of a run, as plain values.
 
     `processes`: default: the fewest that have enough memory, at `memory` GiB each (default: that of the
-    device); `network`: Gbit/s of each process.
+    device); `network`: Gbit/s of each process; `machines` that share the processes: default: one for each.
     """
     memory = MEMORY.get(device, 16.0) if memory is None else memory
     for name, value in (("memory", memory), ("network", network)):
@@ -170,28 +196,54 @@ def estimate_cost(
         raise ValueError(
             f'optimizer is {work.optimizer!r}, which moves every node; {processes:,} processes need "adam"'
         )
-    by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
+    machines = processes if machines is None else whole_number("machines", machines, 1, processes)
     one_of("device", device, devices())
-    rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
-    compute = work.edges * work.pairs * work.epochs / rate / processes
-    sent = work.sent(processes)
-    exchange = work.steps * sent * 8 / (network * 1e9)
+    compute, exchange = _seconds(work, processes, device, network, machines)
     most = {"nodes": MOST_NODES, "edges": MOST_EDGES}
     return {
         **dataclasses.asdict(work),
         "processes": processes,
+        "machines": machines,
         "bytes_per_node": work.bytes_per_node(processes),
         "bytes_per_edge": work.bytes_per_edge(processes),
         "gib_per_process": work.memory(processes) / 2**30,
         "device": devices()[device]["machine"],
-        "examples_per_second": rate,
+        "examples_per_second": work.edges * work.pairs * work.epochs / compute / processes,
         "steps": work.steps,
-        "bytes_sent_per_step": sent,
+        "bytes_sent_per_step": work.sent(processes),
         "compute_seconds": compute,
         "network_seconds": exchange,
         "seconds": compute + exchange,
+        "seconds_of_one": sum(_seconds(work, 1, device, network, 1)) if processes > 1 else None,
+        "pays_from_batch_size": _pays_from(work, processes, device, network, machines),
         "beyond_limits": [name for name, limit in most.items() if getattr(work, name) > limit],
     }
+
+
+def _seconds(
+    work: Workload, processes: int, device: str, network: float, machines: int
+) -> tuple[float, float]:
+    """The seconds of a run for arithmetic, and for exchanges."""
+    about = devices()[device]
+    wait, fastest = about.get("exchange", {"seconds": 0.0, "gbit": math.inf}).values()
+    sending = EXCHANGES * wait + work.sent(processes) * 8 / (min(network, fastest) * 1e9)
+    exchange = work.steps * sending if processes > 1 else 0.0
+    if "step" in about:
+        shared = processes / machines / about["step"]["cores"]
+        return work.steps * step_seconds(work, processes, shared, device), exchange
+    by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
+    rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
+    return work.edges * work.pairs * work.epochs / rate / processes, exchange
+
+
+def _pays_from(work: Workload, processes: int, device: str, network: float, machines: int) -> int | None:
+    """The smallest power of two of edges in a step for which these processes are faster than one, if any."""
+    for batch in (1 << i for i in range(6, LARGEST_BATCH.bit_length())) if processes > 1 else ():
+        other = dataclasses.replace(work, batch_size=batch)
+        many = sum(_seconds(other, processes, device, network, machines))
+        if many < sum(_seconds(other, 1, device, network, 1)):
+            return batch
+    return None
 
 
 def workload_of(graph: Any, model: Any, config: Any) -> Workload:
@@ -210,10 +262,16 @@ def workload_of(graph: Any, model: Any, config: Any) -> Workload:
 def check_memory(graph: Any, model: Any, config: Any) -> None:
     """Raise a `ValueError` if the memory of this machine cannot hold the tables and the steps of `train`.
 
-    Checked on a CPU only; a GPU reports by itself that it is out of memory.
+    Checked on a CPU only; a GPU reports by itself that it is out of memory. More dimensions than nodes are
+    refused everywhere: N points span at most N − 1.
     """
     import jax
 
+    if model.manifold.dim > (most := max(WIDE, graph.num_nodes)):
+        raise ValueError(
+            f"dim is {model.manifold.dim:,}; {graph.num_nodes:,} nodes span at most "
+            f"{graph.num_nodes - 1:,} dimensions: use at most {most:,}"
+        )
     if jax.default_backend() != "cpu":
         return
     work = workload_of(graph, model, config)
@@ -231,6 +289,6 @@ def check_room(where: str, what: str, needed: int) -> None:
     room = memory()
     if room is not None and needed > room:
         raise ValueError(
-            f"{where}: {what} needs about {needed / 2**30:,.3g} GiB, and there are {room / 2**30:,.3g}; "
+            f"{where}: {what} would take {needed / 2**30:,.3g} GiB, and there are {room / 2**30:,.3g}; "
             "use less (`timelike plan` estimates the memory of a run)"
         )

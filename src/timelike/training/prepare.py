@@ -117,9 +117,10 @@ def _faster(plan: EpochPlan, model: Model, graph: AnyGraph, alone: bool) -> Epoc
         return plan
     try:
         from timelike.engine.gpu_step import fits
+        from timelike.engine.gpu_tiles import work
     except ImportError:  # this version of JAX compiles kernels without Triton
         return plan
-    return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16")
+    return dataclasses.replace(plan, fused=fits(model, plan.dense) and plan.tables != "float16" and work())
 
 
 def _is_ours(struct: Any) -> bool:

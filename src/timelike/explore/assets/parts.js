@@ -24,10 +24,11 @@ export function digits(x, many = 6) {
 /** Three significant digits, for legends. */
 export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
-/** A probability in three digits, with its spread if the model has one. */
-export function chance({ p, spread }) {
+/** A probability in three digits, with its spread, sign and type if the model has them. */
+export function chance({ p, spread, labels }) {
   const three = (x) => digits(Number(x.toPrecision(3)), 3);
-  return spread === undefined ? three(p) : `${three(p)} ± ${digits(Number(spread.toPrecision(1)), 1)}`;
+  const sure = spread === undefined ? three(p) : `${three(p)} ± ${digits(Number(spread.toPrecision(1)), 1)}`;
+  return labels === undefined ? sure : `${sure}, ${labels}`;
 }
 
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;

@@ -1,0 +1,139 @@
+"""The tables of the documentation, from the stored cases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.informed.cases import ECOLI, EVIDENCE, NETWORKS, PRECISE
+
+RESULTS = Path(__file__).parents[1] / "results" / "informed.json"
+
+Row = dict[str, Any]
+#: Names of networks, and of the ways to hold out edges, as the tables write them.
+TITLES = {
+    "dream5:in-silico": "DREAM5, in silico",
+    ECOLI: "DREAM5, *E. coli*",
+    "dream5:yeast": "DREAM5, *S. cerevisiae*",
+    PRECISE: "PRECISE, *E. coli*",
+}
+HOW = {
+    "85 % known": "random edges",
+    "operon": "whole operons of targets",
+    "regulator": "whole regulators",
+    "gene": "all edges of 20 % of the genes",
+}
+#: Numbers that need no known edge, as network inference has them.
+UNSUPERVISED = {"GENIE3's list": "GENIE3: score", "our trees": "importance", "CLR": "CLR"}
+
+
+def page(rows: list[Row]) -> str:
+    """All tables."""
+    found = {(r["network"], r["by"], r["seed"], tuple(r["evidence"])): r for r in rows}
+    return "\n\n".join([_pairs(found), _network_inference(found), _signs(rows), _shuffled(found)])
+
+
+def documented() -> str:
+    """The tables of the stored results."""
+    if not RESULTS.exists():
+        return "Not computed yet.\n"
+    return page(json.loads(RESULTS.read_text("utf-8"))) + "\n"
+
+
+def _pairs(found: dict[tuple, Row]) -> str:
+    """AP against four listed non-edges per edge, from the graph alone and with the evidence."""
+    body = []
+    for by, how in HOW.items():
+        for network in NETWORKS[by]:
+            both = _seeds(found, network, by, EVIDENCE[network])
+            alone = [found[network, by, r["seed"], ()] for r in both]
+            if not both:
+                continue
+            gain = [a["ap"] - b["ap"] for a, b in zip(both, alone, strict=True)]
+            cells = [_mean([r["ap"] for r in alone]), _single(both), _mean([r["ap"] for r in both])]
+            evidence = " + ".join(EVIDENCE[network])
+            body.append([TITLES[network], how, evidence, len(both), *cells, _mean(gain, True)])
+    head = ["network", "held out", "evidence", "splits", "graph alone", "best single number"]
+    return _table([*head, "together", "gain over the graph"], body, 3)
+
+
+def _network_inference(found: dict[tuple, Row]) -> str:
+    """AUPR and AUROC over all pairs of the gold standard that are not known."""
+    body = []
+    for network in (ECOLI, "dream5:in-silico"):
+        for by in ("10 % known", "50 % known", "85 % known"):
+            both = _seeds(found, network, by, EVIDENCE[network])
+            alone = [found[network, by, r["seed"], ()] for r in both]
+            if not both:
+                continue
+            rivals = [
+                _mean([r["alone"][number]["all"] for r in both]) if number in both[0]["alone"] else "–"
+                for number in UNSUPERVISED.values()
+            ]
+            ends = [
+                f"{_mean([r['all_ap'] for r in x])} ({_mean([r['all_auc'] for r in x])})"
+                for x in (alone, both)
+            ]
+            body.append([TITLES[network], by.removesuffix(" known"), len(both), *rivals, *ends])
+    head = ["network", "known", "splits", *UNSUPERVISED, "graph alone (AUROC)", "together (AUROC)"]
+    return _table(head, body, 2)
+
+
+def _signs(rows: list[Row]) -> str:
+    """How well signs of held-out edges are predicted."""
+    body = []
+    for evidence in ((), EVIDENCE[PRECISE]):
+        own = [r for r in rows if r["network"] == PRECISE and tuple(r["evidence"]) == evidence]
+        if own:
+            names = ("sign_auc", "sign_accuracy", "sign_majority")
+            body.append(
+                [
+                    " + ".join(evidence) or "graph alone",
+                    len(own),
+                    *(_mean([r[x] for r in own]) for x in names),
+                ]
+            )
+    return _table(["evidence", "splits", "AUC of the sign", "accuracy", "commoner sign"], body, 1)
+
+
+def _shuffled(found: dict[tuple, Row]) -> str:
+    """Expression under wrong names, minus the graph alone."""
+    by = "85 % known"
+    own = _seeds(found, ECOLI, by, ("shuffled",))
+    if not own:
+        return ""
+    gain = [r["ap"] - found[ECOLI, by, r["seed"], ()]["ap"] for r in own]
+    return (
+        f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({len(own)} splits)."
+    )
+
+
+def _seeds(found: dict[tuple, Row], network: str, by: str, evidence: tuple[str, ...]) -> list[Row]:
+    """The cases of all seeds that the graph alone has too."""
+    return [
+        row
+        for (n, b, seed, e), row in found.items()
+        if (n, b, e) == (network, by, evidence) and (network, by, seed, ()) in found
+    ]
+
+
+def _single(rows: list[Row]) -> str:
+    """The test AP of the number of the evidence, or degree product, that is best in validation."""
+    best: Callable[[Row], Row] = lambda row: max(row["alone"].values(), key=lambda one: one["valid"])  # noqa: E731
+    return _mean([best(row)["test"] for row in rows])
+
+
+def _mean(values: list[float], signed: bool = False) -> str:
+    form = "+.1f" if signed else ".1f"
+    spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
+    return f"{np.mean(values):{form}}{spread}"
+
+
+def _table(head: list[str], body: list[list[Any]], texts: int) -> str:
+    """A Markdown table whose first columns are texts."""
+    rule = ["---"] * texts + ["--:"] * (len(head) - texts)
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in [head, rule, *body])
