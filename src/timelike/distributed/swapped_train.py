@@ -117,7 +117,7 @@ class SwappedRun:
                 rng = np.random.default_rng([self.config.seed, len(self.history)])
                 label = rng.permutation(self.buckets.partitions)
                 i, j = order[self.visit]
-                bar.set_postfix_str(f"visit {self.visit + 1} of {len(order)}")
+                bar.note(f"visit {self.visit + 1} of {len(order)}")
                 self._take(int(label[i]), int(label[j]), inside=i % 2 == 0 and j == i + 1)
                 self.visit += 1
                 if self.visit == len(order):
