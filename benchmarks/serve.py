@@ -1,4 +1,8 @@
-"""Requests a second of `timelike serve` by wrk: `python -m benchmarks.serve [nodes] [connections] [cache]`.
+"""Requests a second of `timelike serve` by wrk.
+
+Command: `python -m benchmarks.serve [nodes] [connections] [cache] [rate]`.
+
+With a rate, each connection waits between its requests, so that all together ask about that often a second.
 
 Prints what wrk reports and the CPU time of the service per request, which other load on the machine hardly
 changes. wrk is a Debian package.
@@ -22,6 +26,7 @@ request = function()
 end
 function init(args) math.randomseed(7) end
 """
+WAIT = "function delay() return {milliseconds} end\n"
 
 
 def cpu_seconds(process: int) -> float:
@@ -30,14 +35,15 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def main(nodes: int = 100_000, connections: int = 32, cache: int = 0) -> None:
+def main(nodes: int = 100_000, connections: int = 32, cache: int = 0, rate: int = 0) -> None:
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed: apt-get install wrk")
     points = np.random.default_rng(0).normal(size=(nodes, 10)).astype(np.float32)
     model = tl.Model(tl.manifolds.Minkowski(10), tl.likelihoods.TripleFermiDirac())
     with tempfile.TemporaryDirectory() as folder:
         tl.Embedding(model, points, None, {}, {}).save(Path(folder, "model"))
-        Path(folder, "ask.lua").write_text(LUA.format(last=nodes - 1))
+        wait = WAIT.format(milliseconds=1000 * connections // rate) if rate else ""
+        Path(folder, "ask.lua").write_text(LUA.format(last=nodes - 1) + wait)
         command = [sys.executable, "-m", "timelike", "serve", f"{folder}/model", "--cache", str(cache)]
         service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:

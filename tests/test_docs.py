@@ -31,6 +31,7 @@ from timelike.manifolds import MANIFOLDS
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
+import api_table  # noqa: E402
 import architecture  # noqa: E402
 import faq_errors  # noqa: E402
 
@@ -167,7 +168,11 @@ def mentioned(annotation: object, module: str) -> Iterator[object]:
         if inspect.isclass(x) and x.__module__.startswith("timelike."):
             yield x
         elif typing.get_args(x):  # an alias such as `Predictions`
-            parts = [y for part in typing.get_args(x) for y in (part, *typing.get_args(part))]
+            parts = [
+                y
+                for one in typing.get_args(x)
+                for y in (typing.get_origin(one) or one, *typing.get_args(one))
+            ]
             yield from (y for y in parts if str(getattr(y, "__module__", "")).startswith("timelike."))
 
 
@@ -188,6 +193,10 @@ def returned(name: str, x: object) -> Iterator[object]:
                 yield from mentioned(function.__annotations__.get("return"), function.__module__)
     elif inspect.isfunction(x):
         yield from mentioned(x.__annotations__.get("return"), x.__module__)
+
+
+def test_the_table_of_names_is_that_of_the_code():
+    assert api_table.with_table(API) == API, "run `python docs/api_table.py`"
 
 
 def test_everything_public_is_documented():

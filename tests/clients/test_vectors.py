@@ -43,7 +43,7 @@ def test_faiss_with_reranking_finds_the_likeliest_targets(fitted):
     hits = 0
     for source, rows in zip(sources, found, strict=True):
         near = np.setdiff1d(products.nodes[rows], [source])
-        scores = embedding.log_prob_by_number(np.full(len(near), source), near)
+        scores = embedding.log_prob(np.full(len(near), source), near)
         reranked = near[np.argsort(-scores)[:10]]
         hits += len({*reranked} & {row.target for row in embedding.top_targets(int(source), 10)})
     assert hits / (10 * len(sources)) > 0.95

@@ -24,6 +24,7 @@ KEYS = [
         "epochs",
         "best_epoch",
         "selected_by",
+        "still_improving",
         "method",
         "members",
         "valid_ap",

@@ -2,10 +2,12 @@
 
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-PROGRAM = shutil.which("schemathesis")
+PROGRAM = shutil.which("schemathesis", path=Path(sys.executable).parent) or shutil.which("schemathesis")
 
 
 @pytest.mark.long

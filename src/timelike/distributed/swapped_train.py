@@ -22,6 +22,7 @@ from safetensors import safe_open
 
 from timelike._util.atomic_files import load_tensors, read_text, replacing, save_tensors
 from timelike._util.interrupts import note_signals
+from timelike._util.progress import EpochBar
 from timelike.core.model import Model
 from timelike.core.struct import reals_of
 from timelike.distributed.edge_buckets import EdgeBuckets
@@ -40,8 +41,8 @@ from timelike.training.checkpoint import check_settings
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
     InterruptedTraining,
+    advance,
     diagnosis,
-    epochs_bar,
     make_embedding,
     stack_history,
 )
@@ -110,18 +111,18 @@ class SwappedRun:
     def finish(self, names: Names | None, progress: bool | None = None) -> Embedding:
         """Train to the end."""
         epochs, order = self.config.last_epoch, list(visits(self.buckets.partitions))
-        bar = epochs_bar(epochs, f"{self.buckets.partitions} partitions", progress, len(self.history))
+        bar = EpochBar(epochs, f"{self.buckets.partitions} partitions", progress, len(self.history))
         with bar, note_signals(self._last_words) as caught:
             while len(self.history) < epochs:
                 rng = np.random.default_rng([self.config.seed, len(self.history)])
                 label = rng.permutation(self.buckets.partitions)
                 i, j = order[self.visit]
-                bar.set_postfix_str(f"visit {self.visit + 1} of {len(order)}")
+                bar.note(f"visit {self.visit + 1} of {len(order)}")
                 self._take(int(label[i]), int(label[j]), inside=i % 2 == 0 and j == i + 1)
                 self.visit += 1
                 if self.visit == len(order):
                     self._end_epoch()
-                    bar.update()
+                    advance(bar, self.buckets.num_edges, self.history[-1:])
                 if caught or time.monotonic() - self.saved >= self.every_seconds:
                     self._save()
                 if caught:

@@ -8,7 +8,7 @@ learned from the likeliest targets of some nodes come near it, and exact probabi
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,9 +41,11 @@ class InnerProducts:
 
     def queries(self, sources: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """A row for each source by number."""
-        p = self.points[np.asarray(sources)]
-        make: Any = _flat_queries if isinstance(_base(self.manifold), Flat) else _quadric_queries
-        found = make(_base(self.manifold), p, self.weights if weights is None else weights)
+        p, base = self.points[np.asarray(sources)], _base(self.manifold)
+        weights = self.weights if weights is None else weights
+        found = (
+            _flat_queries(base, p, weights) if isinstance(base, Flat) else _quadric_queries(base, p, weights)
+        )
         return np.ascontiguousarray(found, dtype=np.float32)
 
 
@@ -59,17 +61,18 @@ def inner_products(embedding: Embedding, learn: bool = True, seed: int = 0) -> I
     if isinstance(base, Flat):
         squares = [(rows[:, base.times :] ** 2).sum(1), (rows[:, : base.times] ** 2).sum(1)]
         keys, weights = np.column_stack([rows, *squares, np.ones(len(rows))]), np.array([1.0, 1.0, 0.0])
-    elif isinstance(base, Quadric):
+    else:
         keys = np.column_stack([rows, (rows[:, : base.negatives] ** 2).sum(1)])
         weights = np.array([1.0, 1.0, 0.0, 0.0])
-    else:
-        raise ValueError(f"{base} is neither flat nor a quadric: it has no inner products that rank edges")
     plain = InnerProducts(manifold, points, np.ascontiguousarray(keys, dtype=np.float32), nodes, weights)
     return _learned(plain, embedding, seed) if learn and base.signature[0] else plain
 
 
-def _base(manifold: Manifold) -> Manifold:
-    return manifold.base if isinstance(manifold, Cylinder) else manifold
+def _base(manifold: Manifold) -> Flat | Quadric:
+    base = manifold.base if isinstance(manifold, Cylinder) else manifold
+    if not isinstance(base, Flat | Quadric):
+        raise ValueError(f"{base} is neither flat nor a quadric: it has no inner products that rank edges")
+    return base
 
 
 def _flat_queries(base: Flat, p: np.ndarray, weights: np.ndarray) -> np.ndarray:

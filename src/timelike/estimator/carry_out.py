@@ -234,7 +234,8 @@ def refit(
     """
     members, last = embedding.info.get("members", []), kept_epoch(embedding)
     chosen, kept = made(embedding, last), beside(checkpoint, ["refit"])
-    announce(progress, f"training again, with the validation edges too: {last} epochs", "refit")
+    what = f"training again, with the validation edges too: {last} epochs"
+    announce(progress, what if last else "placing again, with the validation edges too", "refit")
     if members:
         runs = chosen.members(graph, [one["seed"] for one in members], None, kept, progress)
         if len(runs) < len(members):

@@ -16,6 +16,9 @@ from timelike.plot.style import COLUMN, LINES, Theme
 #: Graphs with at least this many edges per node are not bundled: all would run through the same place.
 SPARSE = 6
 
+#: Opacity of bundled edges, of which many lie on each other, in that of others.
+BUNDLED = 0.4
+
 #: With more paths than this, vector files hold the edges as an image; nodes and text stay vectors.
 RASTER = 1500
 
@@ -32,9 +35,9 @@ def draw_edges(
     paths, prob, count = scene.paths[order], prob[order], max(len(chosen.sources), 1)
     if look.edges == "none" or not len(paths):
         return None
-    if warps is not None and (look.edges == "bundled" or (look.edges == "auto" and _is_sparse(chosen))):
-        paths = _bundled(paths, warps)
     most = float(np.clip(16 / np.sqrt(count), 0.14, 0.95))
+    if warps is not None and (look.edges == "bundled" or (look.edges == "auto" and _is_sparse(chosen))):
+        paths, most = _bundled(paths, warps), most * BUNDLED
     style: dict[str, Any] = {
         "array": prob, "cmap": shades, "clim": (0, 1), "zorder": 1, "rasterized": len(paths) > RASTER,
         "linewidths": float(np.clip(8 / np.sqrt(count), 0.25, 0.8)) * np.sqrt(look.width / COLUMN),
