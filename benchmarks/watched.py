@@ -1,8 +1,8 @@
 """Figures that every commit should keep, each beside a peer or a floor in the same run: `make bench-quick`.
 
-A figure is the time of the peer over ours, so that it hardly depends on the machine. One that falls by more
-than `DROP` below the median of the last commits is measured again, and then fails. The JSON file keeps one
-record per commit, and the page beside it draws them.
+A figure is the CPU time of the peer over ours, so that it hardly depends on the machine. One that falls by
+more than `DROP` below the median of the last commits is measured again, and then fails. The JSON file keeps
+one record per commit, and the page beside it draws them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -23,9 +24,8 @@ import polars as pl
 import sklearn.metrics
 
 import timelike as tl
-from benchmarks.harness import ROOT, Epochs, machine, now, random_graph, seconds, tfd, versions
+from benchmarks.harness import ROOT, Epochs, machine, now, random_graph, tfd, versions
 from benchmarks.predict import random_embedding
-from benchmarks.scaling import copy_bandwidth
 from benchmarks.watched_page import page
 from timelike.embedding.targets_of_each import best_targets
 from timelike.estimator.baseline_scores import evaluate_baselines
@@ -36,23 +36,36 @@ RESULTS = ROOT / "benchmarks" / "results" / "quick.json"
 DROP, LAST, ATTEMPTS = 0.2, 5, 3
 #: Timings of both sides, in turns, of which the best count.
 ROUNDS = 5
-Calls = tuple[Callable[[], Any], Callable[[], Any]]
 
 
-def best_ratio(peer: Callable[[], Any], ours: Callable[[], Any], rounds: int = ROUNDS) -> float:
+def cpu_seconds(call: Callable[[], Any], at_least: float = 0.1) -> float:
+    """Seconds of CPU per call, of all threads and child processes: other programs disturb these least."""
+
+    def used() -> float:
+        both = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return sum(one.ru_utime + one.ru_stime for one in both)
+
+    calls, begin = 0, used()
+    while used() - begin < at_least:
+        call()
+        calls += 1
+    return (used() - begin) / calls
+
+
+def best_ratio(peer: Callable[[], Any], ours: Callable[[], Any]) -> float:
     """The time of the peer over ours, the best turn of each; one call of each to warm up."""
     peer(), ours()
-    turns = [(seconds(peer), seconds(ours)) for _ in range(rounds)]
+    turns = [(cpu_seconds(peer), cpu_seconds(ours)) for _ in range(ROUNDS)]
     theirs, own = (min(side) for side in zip(*turns, strict=True))
     return theirs / own
 
 
 def epoch(manifold: str, dim: int, graph: tl.DiGraph, batch: int) -> float:
-    """Reading and writing the ten rows of every example at the speed of a copy, over an epoch."""
+    """Reading and writing the ten rows of every example at the speed of a large copy, over an epoch."""
     run = Epochs(graph, tfd(manifold, dim), batch_size=batch)
-    floor = 10 * dim * 4 * 2 * graph.num_edges / copy_bandwidth()
-    run()
-    return floor / min(seconds(run) for _ in range(ROUNDS))
+    source, copy = np.ones((2, 1 << 28), np.uint8)
+    share = 10 * dim * 4 * graph.num_edges / source.size
+    return share * best_ratio(lambda: np.copyto(copy, source), run)
 
 
 def all_pairs() -> float:

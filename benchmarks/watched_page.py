@@ -16,7 +16,7 @@ h2 { font-size: 1rem; font-weight: 600; margin: 0 0 .3rem }
 svg { width: 100%; height: auto } text { font-size: 11px; fill: #666 }
 </style>
 <h1>Figures over commits</h1>
-<p>Time of a peer or a floor over ours in the same run; higher is better. The orange line is the least
+<p>CPU time of a peer or a floor over ours in the same run; higher is better. The orange line is the least
 that the next commit must reach. Made by <code>make bench-quick</code>.</p><main>
 """
 

@@ -20,6 +20,7 @@ from timelike.core.model import Model
 from timelike.core.struct import reals_of, with_reals
 from timelike.engine.config import EpochPlan, Numbers
 from timelike.engine.filtered_edges import LocalEdges
+from timelike.engine.lessons import Lessons
 from timelike.engine.optimizers import Learned
 from timelike.engine.padded_edges import PaddedEdges
 from timelike.engine.passes import ONE, Carry, Lanes, Tally, sweep_edges
@@ -151,7 +152,7 @@ def run_epoch(
     assert table is not None
     carry = lanes.at_once(partial(begin_epoch, plan, table))(state)
     carry, tally = sweep_edges(plan, numbers, table, state.epoch, carry, lanes=lanes)
-    edges = table.count if isinstance(table, PaddedEdges) else table.num_edges
+    edges = table.count if isinstance(table, PaddedEdges | Lessons) else table.num_edges
     return lanes.at_once(partial(end_epoch, plan, data, edges))(numbers, state, carry, tally)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from timelike.core.model import Model
 from timelike.engine.epoch import log_probs
+from timelike.engine.lessons import roomy
 from timelike.graphs.digraph import DiGraph
 
 #: Edges of a new node that decide, and old nodes to compare.
@@ -104,7 +105,7 @@ def _best(
 def _scores(model: Model, table: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """log P of each pair, in pieces of one size; of a node and itself, that of the least likely pair."""
     found = np.zeros(len(sources))
-    points = jnp.asarray(table)
+    points = jnp.asarray(np.pad(table, ((0, roomy(len(table)) - len(table)), (0, 0))))  # few shapes
     for i in range(0, len(sources), PAIRS):
         s, t = (np.resize(ends[i : i + PAIRS], PAIRS) for ends in (sources, targets))
         size = min(PAIRS, len(sources) - i)

@@ -24,7 +24,7 @@ from timelike._util.progress import EpochBar
 from timelike.core.model import Model
 from timelike.engine.config import Config, EpochPlan
 from timelike.engine.epoch import Data, Report, State, compiled, init_state, run_epoch
-from timelike.engine.lessons import Lessons
+from timelike.engine.lessons import Lessons, roomy
 from timelike.engine.negatives import Negatives
 from timelike.engine.optimizers import DENSE
 from timelike.engine.sampling import EdgeTable
@@ -132,10 +132,12 @@ def update_points(
     plan = config.epoch_plan(False, False)
     listed = change.removed if plan.negatives.listed else None
     table = EdgeTable.build(graph, listed, plan.negatives)
-    data = Data(Lessons(table, jnp.asarray(ids, jnp.int32)), None, None)
+    data = Data(Lessons.of(table, ids), None, None)
     numbers = make_numbers(model, config)
-    state = started(_initial(plan, graph.num_nodes)(numbers), start)
-    old, reach = jnp.asarray(start), jnp.asarray(change.reach(start[: change.old_nodes], drift))
+    more = roomy(graph.num_nodes) - graph.num_nodes
+    reach = jnp.asarray(np.pad(change.reach(start[: change.old_nodes], drift), (0, more)))
+    padded = np.pad(start, ((0, more), (0, 0)), mode="edge")
+    state, old = started(_initial(plan, len(padded))(numbers), padded), jnp.asarray(padded)
     about = {**config.to_dict(), "drift": drift, "edges": digest(*edges_of(graph)), "start": digest(start)}
     saver = Saver(checkpoint, {**about, "model": repr(model), "removed": digest(change.removed)})
     history: list[Report] = []
@@ -155,7 +157,7 @@ def update_points(
                 saver.save(state, stack_history(history))
             if caught:
                 raise InterruptedTraining(saver.farewell(caught[0], len(history), config.epochs), None)
-    return np.asarray(state.points)
+    return np.asarray(state.points)[: graph.num_nodes]
 
 
 def _stopped(message: str) -> Exception:
