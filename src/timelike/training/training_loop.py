@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -126,7 +127,9 @@ def train(
 
 
 def epochs_bar(epochs: int, text: str, progress: bool | None, done: int = 0) -> Any:
-    """A progress bar on stderr (default: if it is a terminal)."""
+    """A progress bar on stderr (default: if it is a terminal), after a line if a run of the past goes on."""
+    if 0 < done < epochs and progress is not False:
+        print(f"note: {text} continues in epoch {done + 1} of {epochs}", file=sys.stderr)
     hidden = None if progress is None else not progress
     return tqdm(total=epochs, initial=done, desc=text, unit="epoch", disable=hidden)
 
