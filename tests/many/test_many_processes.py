@@ -37,6 +37,7 @@ def assert_same(found, one):
 
 
 @pytest.mark.long
+@pytest.mark.scale
 def test_two_processes_learn_what_one_does(tmp_path, cache, one):
     assert len(one[1]["loss"]) * split_of().train.num_edges // 18 > 200  # steps
     assert_same(run_processes(2, tmp_path, cache), one)

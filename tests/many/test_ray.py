@@ -13,7 +13,8 @@ pytest.importorskip("ray", reason="the extra `scale` is not installed")
 pytest.importorskip("orbax.checkpoint", reason="the extra `scale` is not installed")
 
 
-@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.scale
 def test_actors_fit_a_model(tmp_path):
     rows = [f"a{s}\ta{t}" for s, t in tl.datasets.duplication_divergence(17).pairs]
     (tmp_path / "edges.tsv").write_text("\n".join(rows))

@@ -231,7 +231,7 @@ def save_tensors(file: Path, tensors: Mapping[str, Any], about: Mapping[str, Any
     with open(file, "wb") as out:
         out.write(len(text).to_bytes(8, "little") + text)
         for x in arrays.values():
-            x.tofile(out)
+            out.write(x.reshape(-1).view(np.uint8).data)
 
 
 def load_tensors(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

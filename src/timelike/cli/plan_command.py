@@ -147,11 +147,13 @@ def _print(estimate: dict[str, Any]) -> None:
 
 def _compared(estimate: dict[str, Any]) -> str:
     """How long one process would take, and from which batch size on the others pay."""
+    from timelike.training.cost_model import PAYS
+
     batch, alone = estimate["pays_from_batch_size"], _time(estimate["seconds_of_one"])
-    if estimate["seconds"] < estimate["seconds_of_one"]:
+    if estimate["seconds"] < PAYS * estimate["seconds_of_one"]:
         return f"{alone}, if its memory is enough"
     cure = "at any batch size" if batch is None else f"below --batch-size {batch:,}"
-    return f"{alone}: faster {cure}, if its memory is enough"
+    return f"{alone}: as fast or faster {cure}, if its memory is enough"
 
 
 def _time(seconds: float) -> str:

@@ -52,14 +52,14 @@ class EdgeBuckets(NamedTuple):
             ends = np.stack([s, t], axis=1)[order] // partitions
             cuts = np.searchsorted(bucket[order], np.arange(partitions**2 + 1))
             for number in np.flatnonzero(np.diff(cuts)):
-                with open(folder / str(number), "ab") as file:
-                    file.write(ends[cuts[number] : cuts[number + 1]].astype(np.int32).tobytes())
+                with open(folder / str(number), "ab") as out:
+                    out.write(ends[cuts[number] : cuts[number + 1]].astype(np.int32).tobytes())
         counts = np.zeros(partitions**2, np.int64)
-        for number in range(partitions**2):
-            if (folder / str(number)).exists():
-                edges = np.unique(np.fromfile(folder / str(number), np.int32).reshape(-1, 2).view(np.int64))
-                edges.tofile(folder / str(number))
-                counts[number] = len(edges)
+        for i, file in enumerate(folder / str(number) for number in range(partitions**2)):
+            if file.exists():
+                edges = np.unique(np.fromfile(file, np.int32).reshape(-1, 2).view(np.int64))
+                edges.tofile(file)
+                counts[i] = len(edges)
         if not counts.any():
             raise ValueError("no edges between different nodes; there is nothing to train on")
         about = {"nodes": source.num_nodes, "partitions": partitions, "counts": counts.tolist()}

@@ -127,7 +127,7 @@ class NumberedFiles(NamedTuple):
         """Sources and targets by number, without self-loops."""
         for table in self.tables:
             for batch in table.collect_batches(chunk_size=BATCH):
-                s, t = (batch[end].to_numpy() for end in "st")
+                s, t = (batch[end].to_numpy().astype(np.int64, copy=False) for end in "st")
                 if self.ids is not None:
                     s, t = np.searchsorted(self.ids, s), np.searchsorted(self.ids, t)
                 yield s[s != t], t[s != t]

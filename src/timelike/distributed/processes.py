@@ -211,7 +211,16 @@ class Part:
 
 
 def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, bool], tuple]) -> None:
-    """Run `work(*with_place(place, again))` in `count` actors; print the output of the first."""
+    """Run `work(*with_place(place, again))` in `count` actors; print the output of the first, and only that.
+
+    Ray prints what happens to its actors.
+    """
+    with quiet_output():
+        printed = _in_actors(count, work, with_place)
+    sys.stdout.write(printed)
+
+
+def _in_actors(count: int, work: Callable[..., None], with_place: Callable[[Place, bool], tuple]) -> str:
     try:
         import ray
     except ImportError:
@@ -239,8 +248,7 @@ def on_ray(count: int, work: Callable[..., None], with_place: Callable[[Place, b
             ray.kill(part)
         codes = [code for code, _ in results]
         if not any(codes):
-            sys.stdout.write(results[0][1])
-            return
+            return results[0][1]
         wrong = [code for code in codes if code not in (0, LOST)]
         if wrong and wrong[0] in (2, INTERRUPTED, TERMINATED):
             raise SystemExit(wrong[0])

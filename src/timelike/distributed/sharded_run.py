@@ -72,9 +72,10 @@ def where(tree: Any) -> Any:
 #: The blocks of all processes lie side by side along the last axis.
 _SIDE: Any = Spec(None, AXIS)
 _BLOCK = Block(
-    Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())),
-    *[cast(Any, Spec(None, None, AXIS))] * 2,
-    cast(Any, Spec()),
+    wanted=Wanted(_SIDE, _SIDE, _SIDE, cast(Any, Spec())),
+    weights=cast(Any, Spec(None, None, AXIS)),
+    use=cast(Any, Spec(None, None, AXIS)),
+    real=cast(Any, Spec()),
 )
 
 

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors import safe_open
 
-from timelike._util.atomic_files import load_tensors, read_text, replacing, save_tensors
+from timelike._util.atomic_files import load_tensors, read_text, replacing, save_tensors, sync
 from timelike._util.interrupts import note_signals
 from timelike._util.progress import EpochBar
 from timelike.core.model import Model
@@ -95,6 +95,7 @@ class SwappedRun:
         self.visit, self.tally = 0, np.zeros(6)
         self.held: list[int | None] = [None, None]
         self.files: dict[int, str] = {}
+        self.kept: set[str] = set()  # the files of the last checkpoint
         points = jnp.zeros_like(init_points(self.plan, self.numbers, 1), shape=(2 * self.rows, self.width))
         learned = Learned.start(reals_of(self.numbers.model, self.plan.learn))
         slots = jnp.zeros(2 * self.rows, jnp.int32)
@@ -128,8 +129,8 @@ class SwappedRun:
                 if caught:
                     raise InterruptedTraining(f"{caught[0]}: {self._last_words()}", None)
         self._save()
-        info = {"graph": f"{self.buckets.nodes} nodes, {self.buckets.num_edges} edges"}
-        info |= {"partitions": self.buckets.partitions, "processes": 1}
+        size = f"{self.buckets.nodes} nodes, {self.buckets.num_edges} edges"
+        info = {"graph": size, "partitions": self.buckets.partitions, "processes": 1}
         reals, history = jax.device_get(self.carry[2].reals), stack_history(self.history)
         settings = self.model, self.config, self.plan
         return make_embedding(*settings, self._together(), names, history, len(self.history), reals, info)
@@ -203,18 +204,24 @@ class SwappedRun:
         if before == name:  # nothing has moved since
             return
         save_tensors(self.folder / name, tables, {})
+        sync(self.folder / name)
         if before is not None and before not in self.kept:
             (self.folder / before).unlink()
 
     def _end_epoch(self) -> None:
         loss, saturated, gradient_norm, rows, pairs, rejected = self.tally
-        self.history.append(
-            Report(
-                *map(np.asarray, (loss, gradient_norm / rows, saturated / pairs, np.nan, int(rejected))),
-                np.asarray(int(self.buckets.num_edges * (1 + self.plan.negatives.total) - pairs)),
-                *map(np.asarray, (np.nan, np.nan, [-1] * NAMED_CULPRITS)),
-            )
-        )
+        report: dict[str, Any] = {
+            "loss": loss,
+            "gradient_norm": gradient_norm / rows,
+            "saturated": saturated / pairs,
+            "off_surface": np.nan,
+            "rejected": int(rejected),
+            "left_out": int(self.buckets.num_edges * (1 + self.plan.negatives.total) - pairs),
+            "valid_ap": np.nan,
+            "test_ap": np.nan,
+            "culprits": [-1] * NAMED_CULPRITS,
+        }
+        self.history.append(_report(report))
         self.visit, self.tally = 0, np.zeros(6)
 
     def _settings(self) -> dict[str, Any]:
@@ -230,7 +237,9 @@ class SwappedRun:
         for slot in range(2):
             self._write(slot)
         scalars = [float(x) for x in jax.tree.leaves(self.carry) if not x.ndim]
-        history = [[np.asarray(x).tolist() for x in report] for report in self.history]
+        history = [
+            {name: np.asarray(x).tolist() for name, x in report._asdict().items()} for report in self.history
+        ]
         state = {"settings": self._settings(), "visit": self.visit, "tally": self.tally.tolist()}
         state |= {"held": self.held, "files": self.files, "scalars": scalars, "history": history}
         with replacing(self.folder / STATE) as file:
@@ -243,7 +252,6 @@ class SwappedRun:
 
     def _resume(self) -> None:
         """Continue from the last checkpoint, if there is one."""
-        self.kept: set[str] = set()
         if not (self.folder / STATE).exists():
             return
         state = json.loads(read_text(self.folder / STATE))
@@ -255,7 +263,7 @@ class SwappedRun:
         for slot, partition in enumerate(state["held"]):
             self._swap(slot, partition)
         self.visit, self.tally = state["visit"], np.array(state["tally"])
-        self.history = [Report(*map(np.asarray, row)) for row in state["history"]]
+        self.history = [_report(row) for row in state["history"]]
 
     def _together(self) -> np.ndarray:
         """The points of all nodes in their order, as a file that is mapped into memory."""
@@ -270,6 +278,10 @@ class SwappedRun:
                 there = nodes < buckets.nodes
                 whole[nodes[there]] = np.asarray(wide(jnp.asarray(points[first:last])))[there]
         return whole
+
+
+def _report(plain: dict[str, Any]) -> Report:
+    return Report(**{name: cast(Any, np.asarray(x)) for name, x in plain.items()})
 
 
 def _tables(tree: Any) -> list[jax.Array]:

@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ PAIR_BYTES = 12
 LARGEST = 10**15
 #: Fewer coordinates than this are never too many, however small the graph.
 WIDE = 4096
+#: Several processes pay if they need at most this share of the time of one; the estimate is no better.
+PAYS = 0.8
 #: Largest batch to try.
 LARGEST_BATCH = 1 << 24
 #: Largest number of processes to try.
@@ -133,13 +136,12 @@ def examples_per_second(device: str, optimizer: str, ambient: int, alone: bool =
     return 1 / max(1 / first + slope * (ambient - low), 1 / (2 * first))
 
 
-def step_seconds(work: Workload, processes: int, shared: float, device: str = "cpu") -> float:
+def step_seconds(work: Workload, processes: int, shared: float, of: Mapping[str, float]) -> float:
     """The time of a step's arithmetic on a CPU of `rates.json`, on each of `processes`.
 
     Scoring a pair and moving a row take longer in more dimensions, and with tables that no cache holds.
-    `shared` processes run on a core, if they are more than one.
+    `shared` processes run on a core, if they are more than one; `of`: the measured times.
     """
-    of = devices()[device]["step"]
     pairs = work.pairs * work.batch_size / processes
     rows = min(2 * pairs, work.nodes)
     table = work.nodes * KEPT[work.tables] * work.ambient * (1 + MOMENTS[work.optimizer]) / processes
@@ -147,7 +149,7 @@ def step_seconds(work: Workload, processes: int, shared: float, device: str = "c
     each = (of["ns"] + of["ns_per_coordinate"] * work.ambient) * (1 + of["uncached"] * uncached)
     share = of["scoring"] * pairs + (1 - of["scoring"]) * rows / 2
     slower = of["sgd"] if work.optimizer == "sgd" else 1.0
-    return max(shared, 1.0) * (1e-9 * each * share * slower + of["seconds"])
+    return max(shared, 1.0) * 1e-9 * each * share * slower
 
 
 def bucket_size(requests: int, owners: int) -> int:
@@ -230,18 +232,18 @@ def _seconds(
     exchange = work.steps * sending if processes > 1 else 0.0
     if "step" in about:
         shared = processes / machines / about["step"]["cores"]
-        return work.steps * step_seconds(work, processes, shared, device), exchange
+        return work.steps * step_seconds(work, processes, shared, about["step"]), exchange
     by_kernels = processes == 1 and work.flat and work.optimizer not in DENSE
     rate = examples_per_second(device, work.optimizer, work.ambient, alone=by_kernels)
     return work.edges * work.pairs * work.epochs / rate / processes, exchange
 
 
 def _pays_from(work: Workload, processes: int, device: str, network: float, machines: int) -> int | None:
-    """The smallest power of two of edges in a step for which these processes are faster than one, if any."""
+    """The smallest power of two of edges in a step for which these processes save time for sure, if any."""
     for batch in (1 << i for i in range(6, LARGEST_BATCH.bit_length())) if processes > 1 else ():
         other = dataclasses.replace(work, batch_size=batch)
         many = sum(_seconds(other, processes, device, network, machines))
-        if many < sum(_seconds(other, 1, device, network, 1)):
+        if many < PAYS * sum(_seconds(other, 1, device, network, 1)):
             return batch
     return None
 
