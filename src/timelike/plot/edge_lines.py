@@ -64,7 +64,7 @@ def draw_edges(
 
 def label_colours(chosen: Selection, theme: Theme) -> dict[str, str]:
     """The colour of each label of edges, in the order of the key; edges without one are grey."""
-    texts = sorted({*np.unique(chosen.edge_labels).tolist()} - {""})
+    texts = sorted({*np.asarray(chosen.edge_labels).tolist()} - {""})
     return {text: LINES[i % len(LINES)] for i, text in enumerate(texts)} | {"": theme.faint}
 
 

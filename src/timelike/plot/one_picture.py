@@ -31,7 +31,7 @@ def draw_one(model: Any, graph: DiGraph | None, kind: str, nodes: Any, look: Loo
     size: dict[str, Any] = {"width": look.width, "theme": look.theme, "ax": ax}
     if isinstance(model, Model):
         return model_landscape(model, **size)
-    if look.edge_labels is None and graph is None and getattr(model, "labels_", ()):
+    if look.edge_labels is None and graph is None and getattr(model, "labels_", None):
         look = look._replace(edge_labels=model.labels_[0].of_pairs(*model.graph_.pairs.T)[0])
     embedding, graph = drawable(model, graph)
     if kind == "training":
