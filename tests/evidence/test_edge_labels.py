@@ -158,7 +158,7 @@ def test_pictures_colour_edges_by_sign(fitted):
 
     figure = tl.plot.draw(fitted, edges="straight")
     lines = figure.axes[0].collections[0].get_colors()
-    assert {tuple(colour[:3]) for colour in lines} == {to_rgba(colour)[:3] for colour in LINES[:2]}
+    assert {tuple(colour[:3]) for colour in lines} == {to_rgba(colour)[:3] for colour in LINES[2:4]}
     texts = [text.get_text() for legend in figure.axes[0].artists for text in legend.get_texts()]
     texts += [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert {"+", "-"} <= {*texts}

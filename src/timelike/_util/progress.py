@@ -104,7 +104,8 @@ def bar(items: Any = None, desc: str = "", progress: bool | None = None, **optio
 class EpochBar:
     """The bar of a run over epochs, which also tells listeners the metrics of each.
 
-    A line says where an interrupted run goes on, after `done` epochs. `progress`: None shows it on a terminal or in a notebook; False is silent, also to listeners.
+    A line says where an interrupted run goes on, after `done` epochs. `progress`: None shows the bar on a
+    terminal or in a notebook; False is silent, also to listeners.
     """
 
     def __init__(self, epochs: int, text: str, progress: bool | None = None, done: int = 0):

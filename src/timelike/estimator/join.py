@@ -66,7 +66,7 @@ class Folds:
         known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         if known.num_edges > CROSS_FITTED:
             return cls(known, (), evidence_of(plan, known), None)
-        parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed))
+        parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed, bool(plan.outside)))
         graphs = [graph for graph, _ in parts]
         room = Room.of([known, *graphs], plan.trained[0].config.negatives) if plan.trained else None
         begun = tuple(Begun(one, graphs, work) for one in evidence_of(plan, known))

@@ -28,7 +28,8 @@ def edge_table(model: Any, k: int) -> polars.DataFrame:
     s, t = (np.asarray(node_numbers(end, known.num_nodes, known.names, "edges")) for end in names)
     probability = np.exp(model.answers_.log_prob_by_number(s, t).astype(float))
     is_known = np.arange(len(s)) < known.num_edges
-    weight, more = np.where(is_known, 1.0, probability), dict[str, Any]()
+    weight = np.where(is_known, 1.0, probability)
+    more: dict[str, Any] = {}
     for one in model.labels_:
         words, likely = one.of_pairs(s, t)
         more |= {one.column: words, f"{one.column}_probability": likely}

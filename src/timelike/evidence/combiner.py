@@ -11,6 +11,7 @@ import numpy as np
 
 from timelike._util.checks import positive_number
 from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.questions import QUESTIONS
 from timelike.evidence.density import Curve, Scale
 from timelike.evidence.tree_tables import TreeTables
 
@@ -141,8 +142,8 @@ def learn(
         scale = measured.carried_over(others, thinner, whole, weights, ahead.steps)
     curve = Curve.of(measured(scores), measured(others), weights, 1 / (1 + ratio))
     reached = {}
-    for kind, table in asked.items():
-        both = np.concatenate([scores, table.unseen(trees)])
+    for kind in filter(asked.__contains__, QUESTIONS):
+        both = np.concatenate([scores, asked[kind].unseen(trees)])
         reached[kind] = average_precision(both, np.arange(len(both)) < len(scores))
     record = {"edges": len(scores), "questions": reached}
     return Combiner(tuple(names), tuple(groups), tuple(trees), scale, ratio, curve, record)

@@ -165,5 +165,5 @@ class _Table:
                 columns.append(ToTargets(profiles, graph).score(sources, targets))
                 columns.append(ToTargets(profiles, graph, None, True).score(sources, targets))
                 if Nearness.affordable(graph):
-                    columns.append(ToNearest(Nearness(profiles, graph), True).score(sources, targets))
+                    columns.append(ToNearest(Nearness(profiles, graph), "nearest").score(sources, targets))
         return np.stack(columns, axis=1).astype(np.float32)

@@ -12,12 +12,14 @@ import numpy as np
 from timelike.embedding.embedding import Embedding
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
+from timelike.evaluation.negative_kinds import draw_negatives, suitable_negatives
 from timelike.evaluation.path_counts import l3
-from timelike.evaluation.questions import QUESTIONS, draw_questions
+from timelike.evaluation.questions import draw_questions
 from timelike.evidence.combiner import Ahead, Combiner, Lesson, Sample, Table, learn
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
 from timelike.evidence.pair_columns import Evidence, Prepared
+from timelike.evidence.structure import Structure
 from timelike.graphs.digraph import DiGraph
 
 #: Folds of a small graph; members of the combiner.
@@ -35,6 +37,17 @@ PROPOSED = (0.25, 0.25, 0.5)
 #: Weights of the negatives of the four questions, relative to the edges.
 SHARES = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.0}
 
+#: With evidence from outside, nodes without any edge can be judged. To learn how, all edges into this share
+#: of the nodes, and out of this share, are held out together; not those of nodes with more than `LARGEST` of
+#: all edges.
+INTO_ONE, OUT_OF_ONE, LARGEST = 0.5, 0.15, 0.05
+
+#: The weights then, if few nodes are sources (or targets): negatives of the suitable kind join the others.
+UNIFORM, SUITABLE = 1.0, 2.0
+
+#: Negatives of the suitable kind per edge.
+RATIO = 4
+
 #: With fewer edges there is too little to learn from.
 FEWEST = 60
 
@@ -48,16 +61,22 @@ class Fold:
     held_out: np.ndarray
 
 
-def split_into_folds(graph: DiGraph, parts: int, seed: int) -> list[tuple[DiGraph, np.ndarray]]:
-    """Graphs without one fold of the edges each, of equal sizes, and these edges."""
-    order = np.random.default_rng([seed, 7]).permutation(graph.num_edges)
+def split_into_folds(
+    graph: DiGraph, parts: int, seed: int, whole: bool = False
+) -> list[tuple[DiGraph, np.ndarray]]:
+    """Graphs without one fold of the edges each, and these edges.
+
+    Folds have equal sizes, unless all edges of some nodes go together as a `whole`.
+    """
+    rng = np.random.default_rng([seed, 7])
     size = graph.num_edges // parts
-    found = []
-    for part in range(parts):
-        held = np.zeros(graph.num_edges, bool)
-        held[order[part * size : (part + 1) * size]] = True
-        found.append((graph.subgraph(~held), graph.pairs[held]))
-    return found
+    fold = np.full(graph.num_edges, parts)
+    fold[rng.permutation(graph.num_edges)[: parts * size]] = np.repeat(np.arange(parts), size)
+    for ends, share in ((graph.sources, OUT_OF_ONE), (graph.targets, INTO_ONE)) if whole else ():
+        few = np.bincount(ends, minlength=graph.num_nodes) <= LARGEST * graph.num_edges
+        together = few & (rng.random(graph.num_nodes) < share)
+        fold = np.where(together[ends], rng.integers(0, parts, graph.num_nodes)[ends], fold)
+    return [(graph.subgraph(fold != part), graph.pairs[fold == part]) for part in range(parts)]
 
 
 def combine(
@@ -83,6 +102,9 @@ def combine(
     ahead: list[tuple[Sample, np.ndarray]] = []
     asked: list[Table] = []
     columns: list[Prepared] = []
+    outside = any(not isinstance(getattr(one, "evidence", one), Structure) for one in evidence)
+    suitable = suitable_negatives(known) if outside else "uniform"
+    shares = SHARES if suitable == "uniform" else {**SHARES, "uniform": UNIFORM, suitable: SUITABLE}
     for number, fold in enumerate(folds):
         columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
 
@@ -91,6 +113,8 @@ def combine(
 
         edges = _some(fold.held_out, POSITIVES // len(folds), rng)
         drawn, _ = draw_questions(known, edges, seed + 1000 * number)
+        if suitable != "uniform":
+            drawn[suitable] = draw_negatives(suitable, known, edges, RATIO, [seed + 1000 * number, 4])
         others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
         parts, other_parts = deal(edges), deal(others)
 
@@ -107,14 +131,14 @@ def combine(
     if carried:
         sparser, rows = _concatenated(ahead)
         step = Ahead(sparser, rows, steps_ahead(folds[0], known))
-    kinds = [kind for kind in QUESTIONS if all(kind in drawn for drawn in negatives)]
+    kinds = [kind for kind in shares if all(kind in drawn for drawn in negatives)]
     lesson = Lesson(
         {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
         _concatenated(samples),
         step,
     )
     names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
-    found = learn(lesson, names, groups, SHARES, missing_ratio(known.num_nodes, known.num_edges), seed)
+    found = learn(lesson, names, groups, shares, missing_ratio(known.num_nodes, known.num_edges), seed)
     if rest is None or not 0 < rest.labels.sum() < len(rest.labels):
         return found
     reached = average_precision(_concatenated(asked).unseen(found.trees), rest.labels)

@@ -24,6 +24,9 @@ PARTIAL, RIDGES = 20.0, (1.0, 10.0)
 #: Entries of a table of sources × nodes, and products of edges and nodes, up to which it is made.
 MOST_ENTRIES, MOST_PRODUCTS = 60_000_000, 1_000_000_000
 
+#: Sums of fourth powers below this are no likeness at all.
+TINY = 1e-4
+
 #: Products of known neighbours and nodes held at a time.
 BLOCK_ENTRIES = 1 << 23
 
@@ -176,8 +179,10 @@ class Nearness:
         return small and graph.num_edges * graph.num_nodes <= MOST_PRODUCTS
 
     @cached_property
-    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The row of each active node, −1 for others; the largest z·t, and Σ max(z·t, 0)^4, by row and t."""
+    def tables(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """The row of each active node, −1 for others; the largest z·t, Σ max(z·t, 0)^4, and the share of this
+        sum in that of all active nodes, each by row and t.
+        """
         p, n = self.profiles, self.graph.num_nodes
         matrix = self.graph.adjacency().astype(np.float32)
         matrix = matrix.T.tocsr() if self.of_sources else matrix
@@ -198,20 +203,22 @@ class Nearness:
             sums[:, here] = np.where(told, near @ (fourth * fourth), UNKNOWN)
             top = np.maximum.reduceat(alike[near.indices], near.indptr[some], axis=0)
             largest[np.ix_(some, here)] = np.where(told[some], top, UNKNOWN)
-        return place, largest, sums
+        total = np.maximum(sums, 0).sum(axis=0)
+        shares = np.where(sums == UNKNOWN, UNKNOWN, sums / np.maximum(total, TINY)).astype(np.float32)
+        return place, {"nearest": largest, "sum": sums, "share": shares}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ToNearest:
-    """A number of `Nearness`: the largest product if `nearest`, or the sum of the fourth powers."""
+    """A number of `Nearness`: "nearest", "sum" or "share"."""
 
     near: Nearness
-    nearest: bool = False
+    kind: str
 
     def score(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The value of each pair."""
-        place, *tables = self.near.tables
-        table = tables[0 if self.nearest else 1]
+        place, tables = self.near.tables
+        table = tables[self.kind]
         kept, other = (targets, sources) if self.near.of_sources else (sources, targets)
         if not len(table):
             return np.full(len(kept), UNKNOWN, np.float32)
@@ -234,7 +241,8 @@ def neighbour_terms(profiles: Profiles, graph: DiGraph) -> dict[str, ToTargets |
             found[f"regression on known {end}, {ridge:g}"] = ToTargets(profiles, graph, ridge, of_sources)
         if Nearness.affordable(graph, of_sources):
             near = Nearness(profiles, graph, of_sources)
-            found[f"nearest known of {end}"] = ToNearest(near, True)
-            found[f"sum to known {end}"] = ToNearest(near)
+            found[f"nearest known of {end}"] = ToNearest(near, "nearest")
+            found[f"sum to known {end}"] = ToNearest(near, "sum")
+            found[f"share of sum to known {end}"] = ToNearest(near, "share")
     found["edges between like nodes"] = Smoothed(profiles, graph, RIDGES[-1])
     return found

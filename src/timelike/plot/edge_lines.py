@@ -66,10 +66,12 @@ def draw_edges(
 
 
 def label_colours(chosen: Selection, theme: Theme) -> dict[str, str]:
-    """The colour of each label of edges, in the order of the key; edges without one are grey."""
-    assert chosen.edge_labels is not None
-    texts = sorted({*np.unique(chosen.edge_labels).tolist()} - {""})
-    return {text: LINES[i % len(LINES)] for i, text in enumerate(texts)} | {"": theme.faint}
+    """The colour of each label of edges, in the order of the key; edges without one are grey.
+
+    The first two colours are those of roles of nodes.
+    """
+    texts = sorted({*np.asarray(chosen.edge_labels).tolist()} - {""})
+    return {text: LINES[2 + i % (len(LINES) - 2)] for i, text in enumerate(texts)} | {"": theme.faint}
 
 
 def _is_sparse(chosen: Selection) -> bool:
