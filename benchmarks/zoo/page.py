@@ -50,7 +50,8 @@ def documented() -> str:
     arms = unpack(STORED)
     known = {graph for found in arms.values() for graph, _ in found}
     graphs = [name for half in HALVES for name in graphs_of(half) if name in known]
-    return page(arms, graphs, "python -m benchmarks.zoo --half all --seeds 3 --evidence none --out RESULTS")
+    seeds = 1 + max(seed for found in arms.values() for _, seed in found)
+    return page(arms, graphs, f"python -m benchmarks.zoo --half all --seeds {seeds} --out RESULTS")
 
 
 def _of_graphs(found: Results, graphs: Collection[str]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -76,15 +77,12 @@ def _arm(found: Results, simple: Results) -> str:
         rows = []
         for title, names in (("best simple method", None), ("best untrained count", UNTRAINED)):
             methods = _methods(simple, part, names)
-            kinds = {
-                title: summary.cells_of(part, methods, QUESTIONS),
-                f"{title}, chosen on the other seeds": summary.cells_of(part, methods, QUESTIONS, True),
-                f"{title}, seed by seed": [
-                    cell
-                    for one in summary.one_seed_each(part)
-                    for cell in summary.cells_of(one, methods, QUESTIONS)
-                ],
-            }
+            kinds = {title: summary.cells_of(part, methods, QUESTIONS)}
+            seeds = summary.one_seed_each(part)
+            if len(seeds) > 1:
+                elsewhere = summary.cells_of(part, methods, QUESTIONS, True)
+                each = [cell for one in seeds for cell in summary.cells_of(one, methods, QUESTIONS)]
+                kinds |= {f"{title}, chosen on the other seeds": elsewhere, f"{title}, seed by seed": each}
             rows += [(kind, summary.tallies(cells, QUESTIONS)) for kind, cells in kinds.items()]
         blocks += [f"### {half} half", _tallies(rows), _cells(part, simple, found)]
     return "\n\n".join(blocks)
