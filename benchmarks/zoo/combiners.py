@@ -1,6 +1,6 @@
 """Ways to combine geometry and evidence, compared on the held-out edges of the tuning half.
 
-python -m benchmarks.zoo.combiners --prepared GRAPHS --out benchmarks/results/combiners.json
+python -m benchmarks.zoo.combiners --prepared GRAPHS --out combiners.json
 
 Every way learns from the same rows as a fit, without one part of them at a time, and is judged on that part.
 No hidden edge of the zoo is looked at.
@@ -31,8 +31,6 @@ from timelike.evidence.tree_tables import TreeTables
 RISING = ("geometry", "shared neighbours", "patterns")
 #: Knots of a spline for each number, and the inverse penalties of a regression.
 KNOTS, PENALTY = 6, 0.1
-
-STORED = Path(__file__).parents[1] / "results" / "combiners.json"
 
 #: Learns from rows, labels, weights and groups, and scores other rows.
 Way = Callable[[np.ndarray, np.ndarray, np.ndarray, list[str]], Callable[[np.ndarray], np.ndarray]]
@@ -134,17 +132,14 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def documented() -> str:
-    """The table of what is stored."""
-    return table(json.loads(STORED.read_text("utf-8")))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.zoo.combiners", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--prepared", type=Path, required=True, help="prepared graphs, see README.md")
     parser.add_argument("--graphs", nargs="*", default=graphs_of("tune"), help="default: the tuning half")
-    parser.add_argument("--out", type=Path, default=STORED)
+    parser.add_argument(
+        "--out", type=Path, default=Path("combiners.json"), help="results; what is there is kept"
+    )
     a = parser.parse_args()
     results = json.loads(a.out.read_text("utf-8")) if a.out.is_file() else {}
     for name in a.graphs:

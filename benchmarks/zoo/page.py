@@ -26,7 +26,7 @@ TITLES = {
 FIGURES = ("direction", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "seconds")
 
 #: The command behind the stored results.
-COMMAND = "python -m benchmarks.zoo --half all --seeds 3 --evidence none --out RESULTS"
+COMMAND = "python -m benchmarks.zoo --half all --seeds {seeds} --arms --out RESULTS"
 INTRODUCTION = """\
 Average precision (AP, in %) on 15 % hidden edges; 4 non-edges to each hidden edge, 1 for turned edges. A cell
 is one question about one graph, a mean over its seeds. The best simple method of a cell is the one with the
@@ -53,9 +53,9 @@ def documented() -> str:
     arms = unpack(STORED)
     known = {graph for found in arms.values() for graph, _ in found}
     graphs = [name for half in HALVES for name in graphs_of(half) if name in known]
-    return (
-        f"{page(arms, graphs, COMMAND)}\n{_made(one for found in arms.values() for one in found.values())}\n"
-    )
+    seeds = len({seed for found in arms.values() for _, seed in found})
+    made = _made(one for found in arms.values() for one in found.values())
+    return f"{page(arms, graphs, COMMAND.format(seeds=seeds))}\n{made}\n"
 
 
 def summarised(arms: Arms, half: str = "test") -> str:
@@ -81,7 +81,7 @@ def summarised(arms: Arms, half: str = "test") -> str:
         f"At least as good: at most {100 * summary.SLACK:g} points below it. Below: {lost or 'none'}."
     )
     made = _made([*found.values(), *simple.values()])
-    return f"{_means(cells, others)}\n\n{text}\n\n{made}\n"
+    return f"{_means(cells, others)}\n\n{text}\n\n{made} `{COMMAND.format(seeds=seeds)}` makes them.\n"
 
 
 def _means(cells: Sequence[summary.Cell], alone: Sequence[summary.Cell]) -> str:
@@ -107,12 +107,12 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _made(results: Iterable[Mapping[str, Any]]) -> str:
-    """When, where and by which command results were computed."""
+    """When and where results were computed."""
     listed = list(results)
     dates = sorted({one["date"] for one in listed if "date" in one}) or ["on an unknown date"]
     cores = sorted({one["cores"] for one in listed if "cores" in one})
     where = f" on {' or '.join(map(str, cores))} CPU cores" if cores else ""
-    return f"Made {' to '.join(dict.fromkeys((dates[0], dates[-1])))} by `{COMMAND}`{where}."
+    return f"Made {' to '.join(dict.fromkeys((dates[0], dates[-1])))}{where}."
 
 
 def _of_graphs(found: Results, graphs: Collection[str]) -> dict[tuple[str, int], Mapping[str, Any]]:
@@ -138,15 +138,12 @@ def _arm(found: Results, simple: Results) -> str:
         rows = []
         for title, names in (("best simple method", None), ("best untrained count", UNTRAINED)):
             methods = _methods(simple, part, names)
-            kinds = {
-                title: summary.cells_of(part, methods, QUESTIONS),
-                f"{title}, chosen on the other seeds": summary.cells_of(part, methods, QUESTIONS, True),
-                f"{title}, seed by seed": [
-                    cell
-                    for one in summary.one_seed_each(part)
-                    for cell in summary.cells_of(one, methods, QUESTIONS)
-                ],
-            }
+            kinds = {title: summary.cells_of(part, methods, QUESTIONS)}
+            seeds = summary.one_seed_each(part)
+            if len(seeds) > 1:
+                elsewhere = summary.cells_of(part, methods, QUESTIONS, True)
+                each = [cell for one in seeds for cell in summary.cells_of(one, methods, QUESTIONS)]
+                kinds |= {f"{title}, chosen on the other seeds": elsewhere, f"{title}, seed by seed": each}
             rows += [(kind, summary.tallies(cells, QUESTIONS)) for kind, cells in kinds.items()]
         blocks += [f"### {half} half", _tallies(rows), _cells(part, simple, found)]
     return "\n\n".join(blocks)

@@ -9,10 +9,21 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 from small_fits import PLAIN, small
 
-from timelike import Config, DiGraph, DivergedError, Model, Negatives, SpacetimeEmbedding, evaluate, sweep
+from timelike import (
+    Config,
+    DiGraph,
+    DivergedError,
+    Model,
+    Negatives,
+    SpacetimeEmbedding,
+    evaluate,
+    resolve,
+    sweep,
+)
 from timelike.datasets import cycle, duplication_divergence
-from timelike.estimator.candidates import Trained
-from timelike.estimator.carry_out import carry_out, with_members
+from timelike.estimator.ahead import ahead
+from timelike.estimator.candidates import FromPaths, Trained
+from timelike.estimator.carry_out import BEHIND, carry_out, choose, with_members
 from timelike.estimator.recipes import candidate_geometries, recipe, variations
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
@@ -43,6 +54,24 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
     assert about["geometry"] == max(scores, key=scores.get)
     assert about["valid_ap"] == max(scores.values())
     assert all(f"{name} {score:.3f}" in about["reason"] for name, score in scores.items())
+
+
+@pytest.mark.parametrize(("second", "trained"), [(0.9 - BEHIND, 1), (0.95, 3)])
+def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(second, trained):
+    graph = duplication_divergence(seed=17, nodes=40)
+    plan = dataclasses.replace(resolve(graph), asks_all=False)
+    paths, first, *_ = plan.candidates
+    assert isinstance(paths, FromPaths)
+    embedding = paths.embed(plan.graph)
+    reached = {paths.geometry: 0.9, first.geometry: second}
+
+    def train(_, candidate, *__):
+        return dataclasses.replace(embedding, info={"valid_ap": reached.get(candidate.geometry, 0.5)})
+
+    with ahead(plan) as work:
+        best, _, rows = choose(plan, None, False, train, work)
+    assert best is (paths if second < 0.9 else first)
+    assert [row["status"] for row in rows] == ["finished"] * (1 + trained) + ["not tried"] * (3 - trained)
 
 
 @pytest.mark.slow

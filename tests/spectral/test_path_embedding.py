@@ -18,6 +18,7 @@ from timelike.evaluation.splits import split_edges
 from timelike.spectral import embed_paths, path_mixture
 from timelike.spectral.mixture_weights import folds_of, learn_weights
 from timelike.spectral.path_mixture import PATTERNS, PathMixture
+from timelike.spectral.spectral_embedding import learned_weights
 
 GRAPH = duplication_divergence(seed=17, nodes=60)
 NODES = GRAPH.num_nodes
@@ -97,6 +98,18 @@ def test_the_same_seed_gives_the_same_model_also_from_a_file(tmp_path):
     assert again.model == one.model
     assert again.info["paths"] == one.info["paths"]
     assert len(again.top_edges(5)) == 5
+
+
+def test_learned_weights_embed_other_edges(tmp_path):
+    split = split_edges(GRAPH, valid=0.0, test=0.2, seed=0)
+    first = embed_paths(split.train, (5,))
+    first.save(tmp_path / "model")
+    weights = learned_weights(Embedding.load(tmp_path / "model"))
+    again = embed_paths(split.train, (5,), weights=weights)
+    np.testing.assert_allclose(again.points, first.points, atol=1e-5)
+    other = embed_paths(GRAPH, (5,), weights=weights)
+    assert other.info["paths"] == pytest.approx(first.info["paths"])
+    assert not np.allclose(other.points, first.points)
 
 
 def test_a_ring_has_its_direction():

@@ -6,8 +6,10 @@ import pytest
 import timelike as tl
 from benchmarks.zoo import fits, results, summary
 from benchmarks.zoo.absent import _Bar, _Placeholder
+from benchmarks.zoo.combiners import WAYS, judged, table
 from benchmarks.zoo.page import page, summarised
 from benchmarks.zoo.questions import QUESTIONS, answer, hide
+from timelike.evidence.combiner import Lesson, Sample, Table
 
 MODEL = {
     ("a", 0): {"uniform": 0.50, "reversed": 0.90},
@@ -157,3 +159,18 @@ def test_placeholders_satisfy_hints_and_loops():
     with _Bar(total=3) as bar:
         assert bar.format_dict["rate"] is None
         bar.update(1)
+
+
+def test_every_way_to_combine_finds_what_one_number_says():
+    rng = np.random.default_rng(0)
+
+    def rows(count: int, mean: float) -> Table:
+        x = np.stack([rng.normal(mean, 0.5, count), rng.normal(size=count)], axis=1)
+        return Table(x.astype(np.float32), np.arange(count) % 2)
+
+    edges, others = rows(200, 2.0), rows(400, 0.0)
+    lesson = Lesson({"uniform": others}, Sample(edges, others, np.ones(400)), None)
+    aps = {way: judged(lesson, ["geometry", "order"], learn)["uniform"] for way, learn in WAYS.items()}
+    assert min(aps.values()) > 0.95
+    graphs = {"one": {way: {"uniform": ap} for way, ap in aps.items()}}
+    assert "| trees | " in table(graphs)

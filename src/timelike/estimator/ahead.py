@@ -25,12 +25,16 @@ from timelike.graphs.digraph import DiGraph
 FEW_EDGES = 200_000
 
 
+def small(plan: FitPlan) -> bool:
+    """Whether steps of a fit are too short to occupy all cores."""
+    return isinstance(plan.graph, DiGraph) and plan.graph.num_edges <= FEW_EDGES
+
+
 class Ahead:
     """Threads, one for each core; none on a GPU, for a large graph or on a single core."""
 
     def __init__(self, plan: FitPlan):
-        small = isinstance(plan.graph, DiGraph) and plan.graph.num_edges <= FEW_EDGES
-        worth = small and cores() > 1 and jax.default_backend() == "cpu"
+        worth = small(plan) and cores() > 1 and jax.default_backend() == "cpu"
         self.plan = plan
         self.pool = ThreadPoolExecutor(cores(), "ahead") if worth else None
         self._compiling: dict[int, Future] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from timelike._util.guesses import keywords
 from timelike._util.progress import tell
+from timelike._util.threads import one_core_each
 from timelike._util.trackers import logged
 from timelike.core.likelihood import Likelihood
 from timelike.core.manifold import Manifold
@@ -21,6 +23,7 @@ from timelike.embedding.exact_ranking import aligned
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
 from timelike.engine.negatives import Negatives
+from timelike.estimator.ahead import small
 from timelike.estimator.baseline_scores import compared
 from timelike.estimator.carry_out import Train, carry_out
 from timelike.estimator.fit_plan import FitPlan, resolve
@@ -163,7 +166,7 @@ class SpacetimeEmbedding(FittedAnswers):
 
     def carry_out(self, plan: FitPlan, train: Train | None = None) -> SpacetimeEmbedding:
         """Fit by a plan; `train` replaces the training of a candidate, as many processes do."""
-        with logged(self.log):
+        with logged(self.log), one_core_each() if small(plan) else nullcontext():
             embedding, graph, joint = carry_out(plan, self.checkpoint, self.progress, train)
             self.plan_, embedding = plan, compared(embedding, plan)
             trained_on = TrainedOn(graph, plan.valid) if isinstance(graph, DiGraph) else None

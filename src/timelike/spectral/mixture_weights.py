@@ -9,10 +9,11 @@ import numpy as np
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS, draw_questions
 from timelike.graphs.digraph import DiGraph
-from timelike.spectral.path_mixture import PATTERNS, PathMixture
+from timelike.spectral.path_mixture import DENSE, PATTERNS, PathMixture
 
-#: The edges are cut into this many folds, of which some are held out in turn, and at most so many edges each.
-FOLDS, HELD_OUT, MOST = 5, 3, 4000
+#: The edges are cut into this many folds, of which some are held out in turn, and at most so many edges each:
+#: fewer where counts of all pairs are not kept, which then take long.
+FOLDS, HELD_OUT, MOST, MOST_SPARSE = 5, 3, 4000, 1000
 
 #: The ridge penalty on standardised weights, and the most Newton steps.
 RIDGE, STEPS = 1.0, 30
@@ -43,9 +44,10 @@ def folds_of(graph: DiGraph, seed: int) -> list[Fold]:
     """Graphs without a fold of the edges each, and pairs for all four questions about these edges."""
     rng = np.random.default_rng([seed, 12])
     part = rng.permutation(graph.num_edges) % FOLDS
+    most = MOST if graph.num_nodes <= DENSE else MOST_SPARSE
     found = []
     for number in range(HELD_OUT):
-        edges = graph.pairs[part == number][:MOST]
+        edges = graph.pairs[part == number][:most]
         drawn, _ = draw_questions(graph, edges, seed + number)
         kinds = [*QUESTIONS]
         pairs = [rows for negatives in drawn.values() for rows in (edges, negatives)]

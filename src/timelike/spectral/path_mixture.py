@@ -42,7 +42,10 @@ class PathMixture:
     def columns(self, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """The counts of the pairs, one column per pattern."""
         if self.graph.num_nodes > DENSE:
-            counts = [Paths(self.graph, pattern, True).score(sources, targets) for pattern in PATTERNS]
+            keys = np.asarray(sources, np.int64) * self.graph.num_nodes + targets
+            once, place = np.unique(keys, return_inverse=True)
+            s, t = np.divmod(once, self.graph.num_nodes)
+            counts = [Paths(self.graph, pattern, True).score(s, t)[place] for pattern in PATTERNS]
         else:
             counts = [self._matrix(pattern)[sources, targets] for pattern in PATTERNS]
         return np.stack(counts, axis=1)
