@@ -35,10 +35,14 @@ OF_TRAINING = ("epochs", "batch_size", "learning_rate", "negatives", "tables")
 
 
 class Found(NamedTuple):
-    """Nested cones as a candidate, and what of the graph speaks for them."""
+    """Nested cones as a candidate, and what of the graph speaks for them.
+
+    The relations of an ontology are `transitive`: then who is an ancestor of whom is what is asked.
+    """
 
     candidate: NestedCones
     reason: str
+    transitive: bool
 
 
 def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found | None:
@@ -57,7 +61,8 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     if not hierarchy.looks_like_one:
         return None
     model = cone_model(dim_of(options, settings))
-    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy))
+    transitive = graph.notes is not None and graph.notes.transitive
+    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy), transitive)
 
 
 def implied_pairs(
@@ -71,7 +76,7 @@ def implied_pairs(
     named = CONES in (options.geometry, settings.geometry)
     if not isinstance(graph, DiGraph) or not options.valid_fraction:
         return None
-    if not named and (found is None or graph.notes is None or not graph.notes.transitive):
+    if not named and (found is None or not found.transitive):
         return None
     known = closed(graph)
     implied = known.pairs[~graph.has_edges(*known.pairs.T)]
