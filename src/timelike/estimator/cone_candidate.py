@@ -26,6 +26,8 @@ from timelike.likelihoods import Cone
 
 #: The name of the geometry.
 CONES = READ_OFF[0]
+#: If a larger share of the nodes has several parents, cones have this many dimensions unless `dim` is given.
+MANY, ROOMY = 0.1, 20
 #: The most validation pairs that are drawn from those that edges imply.
 MOST_IMPLIED = 20_000
 #: The fewest dimensions of nested cones: time and two of space.
@@ -60,7 +62,10 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     hierarchy = hierarchy_of(graph)
     if not hierarchy.looks_like_one:
         return None
-    model = cone_model(dim_of(options, settings))
+    dim = dim_of(options, settings)
+    if (options.dim, settings.dim) == (None, None) and hierarchy.several_parents > MANY:
+        dim = max(dim, ROOMY)
+    model = cone_model(dim)
     transitive = graph.notes is not None and graph.notes.transitive
     return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy), transitive)
 
