@@ -1,11 +1,11 @@
-"""Random trees and DAGs, with and without wrong edges, by a default fit of the geometry alone.
+"""Random trees and DAGs by a default fit of the geometry alone; with wrong edges, by nested cones.
 
 python -m paper.studies.hierarchies [--out OUT]    # measure what is missing, then print the tables
 
-Node i has a random earlier node as its parent, and a second one with a given probability. A tenth of the pairs
-that these edges imply is for validation, another for the test; each comes with ten negatives, five with another
-source and five with another target. The light cone itself is the threshold. Reachability over the same edges
-is the ceiling without wrong edges; with them, reachability over the right ones is.
+Node i has a random earlier node as its parent, and a second one with a given probability. A tenth of the
+pairs that these edges imply is for validation, another for the test; each comes with ten negatives, five with
+another source and five with another target. The light cone itself is the threshold. Reachability over the same
+edges is the ceiling without wrong edges; with them, reachability over the right ones is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from timelike.evaluation import LabelledPairs, metrics
 
 SIZES, SECOND = (100, 1000), (0.0, 0.1, 0.25, 0.5)
 #: Shares of the implied pairs that are given beside 5 % of wrong edges, and kinds of these.
-SHARES, WRONG = (0.0, 0.1, 0.25, 0.5), ("added", "replaced", "reversed")
+SHARES, WRONG = (0.0, 0.25, 0.5), ("added", "replaced", "reversed")
 #: The method was tuned on seeds 0 and 1.
 SEEDS = (10, 11, 12, 13, 14)
 #: The most pairs of a test.
@@ -36,7 +36,7 @@ MOST = 20_000
 
 
 def tasks(data_dir: str | None) -> Iterator[Task]:
-    """Graphs of all sizes without wrong edges; those of the largest size with a part of the closure and wrong ones."""
+    """Graphs of all sizes without wrong edges; the largest with a part of the closure and with wrong ones."""
     for nodes, second, seed in itertools.product(SIZES, SECOND, SEEDS):
         yield _task(nodes, second, 0.0, "none", seed)
     for second, share, wrong, seed in itertools.product((0.0, 0.1), SHARES, WRONG, SEEDS):
@@ -63,7 +63,8 @@ def measure(nodes: int, second: float, share: float, wrong: str, seed: int) -> d
     right = basic.with_edges(implied[2 * part :][: int(share * len(implied))])
     right, graph = spoiled(right, closure, wrong, rng)
     begun = time.perf_counter()
-    model = tl.SpacetimeEmbedding(evidence="none", baselines="none", seed=seed, progress=False)
+    geometry = "auto" if wrong == "none" else "nested-cones"
+    model = tl.SpacetimeEmbedding(geometry, evidence="none", baselines="none", seed=seed, progress=False)
     embedding = model.fit(graph, valid=valid).embedding_
     seconds = time.perf_counter() - begun
     s, t, labels = (np.asarray(x) for x in test)
@@ -138,8 +139,8 @@ def report(results: list[Result]) -> str:
         f"Test F1 in percent, median of {len(SEEDS)} graphs (lowest); reachability has 100. "
         f"The slowest fit took {slowest:.0f} s.",
         markdown(head, body),
-        f"With 5 % of the edges wrong, {SIZES[-1]:,} nodes. In brackets: reachability over all edges, and over the "
-        "right ones, which nobody knows.",
+        f"With 5 % of the edges wrong, {SIZES[-1]:,} nodes, geometry `nested-cones`. In brackets: "
+        "reachability over all edges, and over the right ones, which nobody knows.",
     ]
     noisy = [r for r in results if r.about["wrong"] != "none"]
     body = []
