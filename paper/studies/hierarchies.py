@@ -4,8 +4,8 @@ python -m paper.studies.hierarchies [--out OUT]    # measure what is missing, th
 
 Node i has a random earlier node as its parent, and a second one with a given probability. A tenth of the
 pairs that these edges imply is for validation, another for the test; each comes with ten negatives, five with
-another source and five with another target. The light cone itself is the threshold. Reachability over the same
-edges is the ceiling without wrong edges; with them, reachability over the right ones is.
+another source and five with another target. The light cone itself is the threshold. Reachability over the
+same edges is the ceiling without wrong edges; with them, reachability over the right ones is.
 """
 
 from __future__ import annotations
