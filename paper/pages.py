@@ -38,7 +38,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo")
+        for name in ("results", "hierarchies", "performance", "runtimes", "beyond-the-paper", "zoo")
     ),
 ]
 #: Studies with a table of their own on a page.
@@ -47,6 +47,7 @@ STUDIES = (
         "batch",
         "cost",
         "cycle",
+        "hierarchies",
         "one_model",
         "paper_batch",
         "question",
@@ -54,7 +55,7 @@ STUDIES = (
         "seed_graph",
         "transitivity",
     ),
-    *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
+    *("wordnet_cones", "wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The simple methods that the README shows.
