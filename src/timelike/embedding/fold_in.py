@@ -57,14 +57,11 @@ def fold(
     graph = _graph(edges, first, names)
     _check_joined(graph, first)
     if "boundary" in info and config is None:
-        found = [place_children(points, graph, bool(info["upward"])) for points in tables]
-        if all(x is not None for x in found):
-            grown = [np.concatenate(pair) for pair in zip(tables, found, strict=True)]
-            return (
-                grown,
-                _labelled(graph, names),
-                {"nodes": graph.num_nodes - first, "edges": graph.num_edges},
-            )
+        placed = [place_children(points, graph, bool(info["upward"])) for points in tables]
+        grown = [np.concatenate([a, b]) for a, b in zip(tables, placed, strict=True) if b is not None]
+        if len(grown) == len(tables):
+            added = {"nodes": graph.num_nodes - first, "edges": graph.num_edges}
+            return grown, _labelled(graph, names), added
     config = config or _settings(info)
     table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
