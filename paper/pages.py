@@ -43,7 +43,10 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("results", "performance", "runtimes", "beyond-the-paper", "zoo", "evidence")
+        for name in (
+            *("results", "hierarchies", "performance", "runtimes"),
+            *("beyond-the-paper", "zoo", "evidence"),
+        )
     ),
 ]
 #: Studies with a table of their own on a page.
@@ -52,6 +55,7 @@ STUDIES = (
         "batch",
         "cost",
         "cycle",
+        "hierarchies",
         "one_model",
         "paper_batch",
         "question",
@@ -59,7 +63,7 @@ STUDIES = (
         "seed_graph",
         "transitivity",
     ),
-    *("wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
+    *("wordnet_cones", "wordnet_grid", "wordnet_poincare", "wordnet_time", "wordnet_untrained"),
 )
 BLOCK = re.compile(r"(<!-- results: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 #: The simple methods that the README shows, and those that it leaves to the results page.

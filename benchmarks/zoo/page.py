@@ -26,7 +26,7 @@ TITLES = {
 FIGURES = ("direction", "ece_density", "ece_four", "top_stated", "top_adjusted", "top_right", "seconds")
 
 #: The command behind the stored results.
-COMMAND = "python -m benchmarks.zoo --half all --seeds {seeds} --arms --out RESULTS"
+COMMAND = "python -m benchmarks.zoo --half all --seeds {seeds} --evidence none --out RESULTS"
 INTRODUCTION = """\
 Average precision (AP, in %) on 15 % hidden edges; 4 non-edges to each hidden edge, 1 for turned edges. A cell
 is one question about one graph, a mean over its seeds. The best simple method of a cell is the one with the

@@ -7,6 +7,7 @@ from timelike.datasets.families import transitive_closure, tree
 from timelike.embedding.embedding import Embedding
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
+from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy.cone_embedding import embed_hierarchy
 
 
@@ -49,3 +50,19 @@ def test_double_precision_is_scored_in_double_precision():
     moved = Embedding(embedding.model, points, None, {}, {})
     s, t = all_pairs(len(points))
     np.testing.assert_allclose(moved.log_prob(s, t), embedding.log_prob(s, t), atol=1e-4)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_new_children_go_into_their_parents_balls(turned):
+    """No old point moves; ancestors are those of the parent, and no other node becomes a descendant."""
+    graph = tree(3, 4)
+    if turned:
+        graph = DiGraph.from_arrays(graph.targets, graph.sources, graph.num_nodes)
+    embedding = embed_hierarchy(graph, 3)
+    edges = [(13, 121), (4, 122), (121, 123), (100, 124), (0, 125)]
+    grown = embedding.add_nodes([edge[::-1] for edge in edges] if turned else edges)
+    np.testing.assert_array_equal(grown.points[:121], embedding.points)
+    for parent, child in edges:
+        expected = {parent, *(one.node for one in grown.ancestors(parent))}
+        assert {one.node for one in grown.ancestors(child)} == expected
+        assert {one.node for one in grown.descendants(child)} == ({123} if child == 121 else set())

@@ -1,5 +1,7 @@
 """Nested light cones: exact for trees, in the precision that their depth needs."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,11 @@ from hypothesis import strategies as st
 
 from timelike.datasets.families import transitive_closure, tree
 from timelike.graphs.digraph import DiGraph
-from timelike.hierarchy.cone_points import nested_cones
+from timelike.hierarchy.ball_packing import pack_tree
+from timelike.hierarchy.cone_points import FLOAT32_REACH, nested_cones
+from timelike.hierarchy.contradicted_edges import contradicted
 from timelike.hierarchy.described import hierarchy_of
+from timelike.hierarchy.first_look import may_be_hierarchy
 
 
 def random_tree(nodes: int, seed: int, reach: float = 1.0) -> DiGraph:
@@ -141,3 +146,45 @@ def test_trees_apart_from_the_core():
     """One part has shared descendants, another is a tree, a third a single node."""
     graph = DiGraph.from_arrays([0, 0, 1, 2, 4, 4, 6], [1, 2, 3, 3, 5, 6, 7], 9)
     np.testing.assert_array_equal(in_cone(nested_cones(graph)), reached(graph))
+
+
+@pytest.mark.parametrize("kind", ["added", "replaced", "reversed"])
+def test_edges_that_others_contradict_are_left_out(kind):
+    """One edge in twenty is wrong; half of the closure tells which."""
+    rng = np.random.default_rng(0)
+    whole = transitive_closure(random_tree(400, 3))
+    graph = whole.subgraph(rng.random(whole.num_edges) < 0.6)
+    wrong = rng.permutation(graph.num_edges)[: graph.num_edges // 20]
+    new = graph.pairs[wrong][:, ::-1] if kind == "reversed" else rng.integers(0, 400, (wrong.size, 2))
+    kept = graph if kind == "added" else graph.subgraph(np.delete(np.arange(graph.num_edges), wrong))
+    noisy = kept.with_edges(new[(new[:, 0] != new[:, 1]) & ~whole.has_edges(*new.T)])
+    assert not contradicted(graph).any()
+    found = contradicted(noisy)
+    right = whole.has_edges(*noisy.pairs.T)
+    assert right[~found].mean() > 0.96
+    assert found[right].mean() < 0.02
+    reach = [reached(noisy.subgraph(keep)) for keep in (~found, np.ones(found.size, bool))]
+    errors = [(inside != reached(whole)).sum() for inside in reach]
+    assert errors[0] < 0.5 * errors[1]
+    assert hierarchy_of(noisy).looks_like_one
+    assert may_be_hierarchy(noisy)
+
+
+def balanced_depth(children: int, dim: int, reach: float) -> int:
+    """The depth of a balanced tree whose largest ball is at most `reach`, level by level."""
+    depth, radius = 0, 0.0
+    while radius <= reach and depth < 100:
+        parent = np.append(-1, np.zeros(children, int))
+        radius = pack_tree(parent, dim - 1, 0, np.append(0.0, np.full(children, radius))).radii[0]
+        depth += radius <= reach
+    return depth
+
+
+@pytest.mark.parametrize("children", [2, 10, 100])
+def test_the_documented_depths(children):
+    text = (Path(__file__).parents[2] / "docs" / "hierarchies.md").read_text("utf-8")
+    rows = [[x.strip() for x in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    column = [cell.split()[0] for cell in rows[0]].index(str(children))
+    for dim in (3, 5):
+        cell = next(row for row in rows if row[0] == str(dim))[column]
+        assert cell == " / ".join(str(balanced_depth(children, dim, x)) for x in (FLOAT32_REACH, 1e14))

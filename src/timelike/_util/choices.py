@@ -54,4 +54,6 @@ EdgeFormat = Literal[
 Evidence = Literal["structure", "none"]
 TableFormat = Literal["tsv", "csv", "parquet", "json"]
 ExportFormat = Literal["npz", "npy", "tsv", "csv", "parquet", "lancedb", "word2vec", "tensorboard", "graphml"]
-PictureKind = Literal["auto", "diagram", "rolled", "polar", "disk", "landscape", "adjacency", "training"]
+PictureKind = Literal[
+    "auto", "diagram", "rolled", "polar", "disk", "landscape", "adjacency", "training", "balls"
+]

@@ -40,8 +40,9 @@ class Plot:
     """Picture to write; its ending is the format: .png, .svg, .pdf, or .html for an interactive one."""
 
     kind: Annotated[tuple[PictureKind, ...], tyro.conf.arg(metavar="KIND …")] = ("auto",)
-    """Kind of picture: diagram, rolled, polar, disk, landscape, adjacency or training; auto picks one that
-    suits the geometry. Several become panels with letters."""
+    """Kind of picture: diagram, rolled, polar, disk, landscape, adjacency, training or balls (a
+    hierarchy as disks within disks); auto picks one that suits the geometry. Several become panels with
+    letters."""
 
     nodes: Annotated[tuple[str, ...], optional("NODE …")] = ()
     """Nodes whose light cones or landscape to draw; default: the node with the most edges. Or a table (TSV,

@@ -16,6 +16,7 @@ from timelike.core.hashed_random import below
 from timelike.core.model import Model
 from timelike.core.struct import with_scaled
 from timelike.embedding import exact_ranking
+from timelike.embedding.new_children import place_children
 from timelike.engine.batch_step import batch_loss
 from timelike.engine.config import Config
 from timelike.engine.optimizers import OPTIMIZERS, Step, heating, schedule, update_rows
@@ -49,11 +50,19 @@ def fold(
     """The points in each table and the names, with new nodes at the end, and the numbers of additions.
 
     A new node starts at the known point where its edges would be likeliest. Training then follows `train`,
-    with negatives that join the node to random nodes in both directions.
+    with negatives that join the node to random nodes in both directions. New children in nested cones need no
+    training.
     """
-    first, config = len(tables[0]), config or _settings(info)
+    first = len(tables[0])
     graph = _graph(edges, first, names)
     _check_joined(graph, first)
+    if "boundary" in info and config is None:
+        placed = [place_children(points, graph, bool(info["upward"])) for points in tables]
+        grown = [np.concatenate([a, b]) for a, b in zip(tables, placed, strict=True) if b is not None]
+        if len(grown) == len(tables):
+            added = {"nodes": graph.num_nodes - first, "edges": graph.num_edges}
+            return grown, _labelled(graph, names), added
+    config = config or _settings(info)
     table, ids = EdgeTable.build(graph), np.flatnonzero(np.maximum(graph.sources, graph.targets) >= first)
     plan = (config.epochs, min(config.batch_size, ids.size), config.burn_in, config.negatives.total)
     pace = {name: getattr(config, name) for name in PACE}

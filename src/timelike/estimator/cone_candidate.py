@@ -26,6 +26,8 @@ from timelike.likelihoods import Cone
 
 #: The name of the geometry.
 CONES = READ_OFF[0]
+#: If a larger share of the nodes has several parents, cones have this many dimensions unless `dim` is given.
+MANY, ROOMY = 0.1, 20
 #: The most validation pairs that are drawn from those that edges imply.
 MOST_IMPLIED = 20_000
 #: The fewest dimensions of nested cones: time and two of space.
@@ -35,10 +37,14 @@ OF_TRAINING = ("epochs", "batch_size", "learning_rate", "negatives", "tables")
 
 
 class Found(NamedTuple):
-    """Nested cones as a candidate, and what of the graph speaks for them."""
+    """Nested cones as a candidate, and what of the graph speaks for them.
+
+    The relations of an ontology are `transitive`: then who is an ancestor of whom is what is asked.
+    """
 
     candidate: NestedCones
     reason: str
+    transitive: bool
 
 
 def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found | None:
@@ -56,8 +62,12 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     hierarchy = hierarchy_of(graph)
     if not hierarchy.looks_like_one:
         return None
-    model = cone_model(dim_of(options, settings))
-    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy))
+    dim = dim_of(options, settings)
+    if (options.dim, settings.dim) == (None, None) and hierarchy.several_parents > MANY:
+        dim = max(dim, ROOMY)
+    model = cone_model(dim)
+    transitive = graph.notes is not None and graph.notes.transitive
+    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy), transitive)
 
 
 def implied_pairs(
@@ -71,7 +81,7 @@ def implied_pairs(
     named = CONES in (options.geometry, settings.geometry)
     if not isinstance(graph, DiGraph) or not options.valid_fraction:
         return None
-    if not named and (found is None or graph.notes is None or not graph.notes.transitive):
+    if not named and (found is None or not found.transitive):
         return None
     known = closed(graph)
     implied = known.pairs[~graph.has_edges(*known.pairs.T)]

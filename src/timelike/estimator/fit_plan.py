@@ -177,8 +177,8 @@ def resolve(
     if len(candidates) > 1 and alone:
         candidates = candidates[:1]
         reasons["geometry"] += f"; not compared with others: {alone}"
-    if cones is not None and validated:
-        candidates.insert(0, cones.candidate)
+    if cones is not None and (validated or cones.transitive):
+        candidates = [cones.candidate, *(candidates if validated else [])]
         reasons["geometry"] = f"{cones.reason}; {reasons['geometry']}"
     asks_all = (
         len(candidates) > 1 and drawn is not None and not (settings.valid_negatives or options.negatives)

@@ -8,10 +8,13 @@ import numpy as np
 
 from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy.condensation import Acyclic, condensed, depths, reduced
+from timelike.hierarchy.contradicted_edges import contradicted
 from timelike.hierarchy.doubtful_edges import doubts_of
 
 #: A graph with more parents per node than this, or more of its nodes in cycles, is no hierarchy.
 MOST_PARENTS, MOST_IN_CYCLES = 2.0, 0.1
+#: Nor is one of which a larger share of the edges look wrong.
+MOST_DOUBTED = 0.2
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -63,6 +66,8 @@ class Hierarchy:
             found.append(f"{self.in_cycles / nodes:.0%} of the nodes lie on cycles")
         if self.parents_per_node > MOST_PARENTS:
             found.append(f"a node has {self.parents_per_node:.1f} parents on average")
+        if self.doubted > MOST_DOUBTED * self.given_edges:
+            found.append(f"{self.doubted / self.given_edges:.0%} of the edges look wrong")
         if self.depth.max(initial=0) < 2:
             found.append("no path has two edges")
         return found
@@ -82,10 +87,12 @@ def hierarchy_of(graph: DiGraph, doubt: bool = True) -> Hierarchy:
     """The hierarchy in a graph: cycles condensed, transitively reduced, oriented from parent to child.
 
     A hierarchy has few tops and many ends: if the reduced graph has more nodes without an edge in than nodes
-    without an edge out, its edges point from child to parent. If many second parents look random, those
-    edges are left out unless `doubt` is false, see `doubtful_edges`.
+    without an edge out, its edges point from child to parent. Edges that others contradict, and second
+    parents if many look random, are left out unless `doubt` is false: see `contradicted_edges` and
+    `doubtful_edges`.
     """
-    order = reduced(condensed(graph))
+    contrary = contradicted(graph) if doubt else np.zeros(graph.num_edges, bool)
+    order = reduced(condensed(graph.subgraph(~contrary) if contrary.any() else graph))
     tops, ends = (order.count - np.unique(x).size for x in (order.children, order.parents))
     upward = tops > ends
     if upward:
@@ -95,4 +102,4 @@ def hierarchy_of(graph: DiGraph, doubt: bool = True) -> Hierarchy:
     kept = kept[np.lexsort((order.parents[kept], order.children[kept]))]
     order = dataclasses.replace(order, parents=order.parents[kept], children=order.children[kept])
     depth = depths(order.parents, order.children, order.count)
-    return Hierarchy(order, upward, depth, graph.num_edges, int(wrong.sum()))
+    return Hierarchy(order, upward, depth, graph.num_edges, int(wrong.sum() + contrary.sum()))

@@ -3,7 +3,8 @@
 `draw(embedding, graph)` picks the layout that suits the manifold, `save` writes a picture to a file, and
 `interactive` returns a plotly figure. Drawing functions return a matplotlib `Figure` or draw into the axes
 passed to them; none of them opens a window. Matplotlib and plotly are an optional extra, imported on first
-use. May import: _util, core, manifolds, graphs, evaluation, embedding, training.
+use. May import: _util, core, manifolds, graphs, evaluation, embedding, training,
+hierarchy.
 """
 
 from timelike.plot.curves import calibration_curve, precision_recall_curve, training_curves

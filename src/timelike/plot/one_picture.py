@@ -14,6 +14,7 @@ from timelike.plot.landscapes import model_landscape, node_landscape
 from timelike.plot.look import Look
 from timelike.plot.matplotlib_canvas import draw_scene
 from timelike.plot.matrices import adjacency
+from timelike.plot.nested_balls import balls
 from timelike.plot.scenes import LAYOUTS, layout_of
 from timelike.plot.style import PAGE
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Kinds of pictures that `draw` and `save` accept besides "auto".
-KINDS = (*LAYOUTS, "landscape", "adjacency", "training")
+KINDS = (*LAYOUTS, "landscape", "adjacency", "training", "balls")
 
 
 def draw_one(model: Any, graph: DiGraph | None, kind: str, nodes: Any, look: Look, ax: Axes | None) -> Figure:
@@ -40,6 +41,8 @@ def draw_one(model: Any, graph: DiGraph | None, kind: str, nodes: Any, look: Loo
         return training_curves(embedding, width=max(look.width, PAGE))
     if kind == "adjacency":
         return adjacency(embedding, graph, **size)
+    if kind == "balls":
+        return balls(embedding, graph, **size)
     listed = None if look.labels is None or isinstance(look.labels, int) else list(look.labels)
     chosen = select(embedding, graph, nodes, also=listed, edge_labels=look.edge_labels)
     if kind == "landscape":

@@ -76,6 +76,6 @@ def _write_letter(axes: Any, letter: str, title: str) -> None:
 
 def _is_solid(model: Any, kind: str) -> bool:
     """Whether a picture has three dimensions."""
-    if isinstance(model, Model) or kind in ("landscape", "adjacency"):
+    if isinstance(model, Model) or kind in ("landscape", "adjacency", "balls"):
         return False
     return layout_of(drawable(model).embedding.model.manifold, kind).__name__ == "rolled"
