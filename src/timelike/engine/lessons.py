@@ -6,6 +6,7 @@ All arrays have room for more, so that updates of a growing graph share one comp
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,9 +32,9 @@ class Lessons(OfTable):
     @classmethod
     def of(cls, table: EdgeTable, ids: np.ndarray) -> Lessons:
         """The edges `ids` of a table, in which room is made for more edges and nodes."""
-        lengths = (table.num_edges, *map(len, table.pools[:2]))
-        steps = 2 * (1 + table.halvings // 2), 1 << (table.draws - 1).bit_length()
-        padded = PaddedEdges.of(table, Room(*map(roomy, lengths), *steps)).table
+        edges, sources, targets = map(roomy, (table.num_edges, *map(len, table.pools[:2])))
+        halvings, draws = 2 * (1 + table.halvings // 2), 1 << (table.draws - 1).bit_length()
+        padded = PaddedEdges.of(table, Room(edges, sources, targets, halvings, draws)).table
         more = roomy(table.num_nodes) - table.num_nodes
         padded = dataclasses.replace(padded, row_starts=jnp.pad(table.row_starts, (0, more), mode="edge"))
         held = np.resize(ids, roomy(len(ids)))
@@ -45,7 +46,7 @@ class Lessons(OfTable):
         return self.ids.shape[0]
 
     @property
-    def num_nodes(self) -> Int[Array, ""]:  # type: ignore[override]
+    def num_nodes(self) -> Any:
         """Number of nodes without padding."""
         return self.nodes
 

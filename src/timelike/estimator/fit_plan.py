@@ -153,11 +153,11 @@ def resolve(
         drawn, reasons["validation"] = None, "with their negatives, as given"
     cones = None if spread else cones_in(graph, options, settings)
     implied = implied_pairs(graph, options, settings, cones, kind) if valid is None and not spread else None
-    if implied is not None:
+    if implied is None:
+        train, pairs, missing = _held_out(graph, valid, options, kind)
+    else:
         train, pairs, missing = graph, implied, ""
         reasons["validation"] = f"pairs that the edges imply, with {kind} negatives"
-    else:
-        train, pairs, missing = _held_out(graph, valid, options, kind)
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)

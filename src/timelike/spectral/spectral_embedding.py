@@ -61,8 +61,11 @@ def learned_weights(embedding: Embedding) -> Weights | None:
     info = embedding.info
     if "popularity" not in info or [*info["paths"]] != [*PATTERNS]:
         return None
-    degrees = (np.array(info["popularity"][end]) for end in ("source", "target"))
-    return Weights(np.array([*info["paths"].values()]), *degrees, float(embedding.model.likelihood.r))
+    from timelike.core.struct import numbers_of
+
+    source, target = (np.array(info["popularity"][end]) for end in ("source", "target"))
+    offset = float(numbers_of(embedding.model)["r"])
+    return Weights(np.array([*info["paths"].values()]), source, target, offset)
 
 
 def suited(graph: DiGraph, ranks: tuple[int, ...]) -> tuple[int, ...]:
