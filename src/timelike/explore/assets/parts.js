@@ -51,7 +51,7 @@ export function bar(p, kind = "") {
 export class NameField {
   constructor(holder, { label, placeholder, search, choose, id }) {
     Object.assign(this, { search, choose, at: -1, rows: [], turn: 0 });
-    this.list = make("ul", { class: "found", role: "listbox", id: `${id}-list`, hidden: true });
+    this.list = make("ul", { class: "found", role: "listbox", id: `${id}-list`, "aria-label": `${label}: suggestions`, hidden: true });
     this.input = make("input", {
       id, type: "search", placeholder, autocomplete: "off", spellcheck: false, role: "combobox", maxLength: 500,
       "aria-label": label, "aria-expanded": "false", "aria-controls": `${id}-list`, "aria-autocomplete": "list",
