@@ -33,7 +33,7 @@ from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy.condensation import closed
 from timelike.io.edge_shards import AnyGraph
 from timelike.training.checkpoint import beside
-from timelike.training.cost_model import WORD, check_memory, check_room
+from timelike.training.cost_model import WORD, check_memory, check_room, check_span
 from timelike.training.ensembles import ensemble
 from timelike.training.training_loop import DivergedError
 
@@ -113,6 +113,7 @@ def check_runs(plan: FitPlan) -> None:
     """Raise a `ValueError` if the memory of this machine cannot hold the runs that are kept at once."""
     for one in plan.trained:
         check_memory(plan.graph, one.model, one.config)
+        check_span(plan.graph.num_nodes, one.model.manifold.dim)
     ambient = max((one.model.manifold.ambient_dim for one in plan.candidates), default=1)
     table = WORD * plan.graph.num_nodes * ambient
     check_room(f"members is {plan.members:,}", f"{plan.members:,} tables", plan.members * (table + RECORD))

@@ -264,25 +264,27 @@ def workload_of(graph: Any, model: Any, config: Any) -> Workload:
 def check_memory(graph: Any, model: Any, config: Any) -> None:
     """Raise a `ValueError` if the memory of this machine cannot hold the tables and the steps of `train`.
 
-    Checked on a CPU only; a GPU reports by itself that it is out of memory. More dimensions than nodes are
-    refused everywhere: N points span at most N − 1.
+    Checked on a CPU only; a GPU reports by itself that it is out of memory.
     """
     import jax
 
-    if jax.default_backend() == "cpu":
-        work = workload_of(graph, model, config)
-        tables, step = work.nodes * work.bytes_per_node(), work.bytes_per_step()
-        check_room(f"dim is {model.manifold.dim:,}", f"training {work.nodes:,} nodes", tables)
-        drawn = f"negatives is {work.negatives:,}"
-        check_room(drawn, f"{work.pairs:,} pairs per edge", PAIR_BYTES * work.pairs * work.batch_size)
-        where = f"dim is {model.manifold.dim:,}" if work.ambient > work.pairs else drawn
-        what = f"a step of {work.batch_size:,} edges with {work.negatives:,} negatives each"
-        check_room(where, what, tables + step)
-    if model.manifold.dim > (most := max(WIDE, graph.num_nodes)):
-        raise ValueError(
-            f"dim is {model.manifold.dim:,}; {graph.num_nodes:,} nodes span at most "
-            f"{graph.num_nodes - 1:,} dimensions: use at most {most:,}"
-        )
+    if jax.default_backend() != "cpu":
+        return
+    work = workload_of(graph, model, config)
+    tables, step = work.nodes * work.bytes_per_node(), work.bytes_per_step()
+    check_room(f"dim is {model.manifold.dim:,}", f"training {work.nodes:,} nodes", tables)
+    drawn = f"negatives is {work.negatives:,}"
+    check_room(drawn, f"{work.pairs:,} pairs per edge", PAIR_BYTES * work.pairs * work.batch_size)
+    where = f"dim is {model.manifold.dim:,}" if work.ambient > work.pairs else drawn
+    what = f"a step of {work.batch_size:,} edges with {work.negatives:,} negatives each"
+    check_room(where, what, tables + step)
+
+
+def check_span(nodes: int, dim: int) -> None:
+    """Raise a `ValueError` if the nodes are too few for so many dimensions: N points span at most N − 1."""
+    if dim > (most := max(WIDE, nodes)):
+        spanned = f"{nodes:,} nodes span at most {nodes - 1:,} dimensions"
+        raise ValueError(f"dim is {dim:,}; {spanned}: use at most {most:,}")
 
 
 def check_room(where: str, what: str, needed: int) -> None:
