@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -127,9 +126,7 @@ def train(
 
 
 def epochs_bar(epochs: int, text: str, progress: bool | None, done: int = 0) -> Any:
-    """A progress bar on stderr (default: if it is a terminal), after a line if a run of the past goes on."""
-    if 0 < done < epochs and progress is not False:
-        print(f"note: {text} continues in epoch {done + 1} of {epochs}", file=sys.stderr)
+    """A progress bar on stderr (default: if it is a terminal)."""
     hidden = None if progress is None else not progress
     return tqdm(total=epochs, initial=done, desc=text, unit="epoch", disable=hidden)
 
