@@ -107,3 +107,22 @@ def test_a_search_says_how_to_go_on(tmp_path):
     assert err.startswith("timelike: search stopped; ")
     assert err.endswith(f" are in {journal}, run the same again to go on (with --resume)\n")
     assert err.count("\n") == 1
+
+
+@pytest.mark.long
+def test_a_fit_that_is_told_to_end_says_so_and_where_it_continues(tmp_path):
+    edges, out = write_edges(tmp_path / "edges.tsv"), tmp_path / "model"
+    fit = ["fit", edges, "--out", out, "--geometry", "minkowski", "--evidence", "none", "--dim", 3]
+    fit += ["--epochs", 10**6, "--checkpoint-seconds", 0.1, "--resume"]
+    stored = tmp_path / "model.checkpoint" / "run.safetensors"
+    process = start(*fit)
+    while process.poll() is None and not stored.exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    said, err = process.communicate(timeout=300)
+    assert (process.returncode, said) == (143, ""), err
+    assert err.splitlines()[-1].startswith("timelike: SIGTERM: stopped after epoch")
+    process = start(*fit)
+    assert any("the run continues in epoch" in line for line in process.stderr)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=300)
