@@ -58,14 +58,13 @@ def embed_paths(
 
 def learned_weights(embedding: Embedding) -> Weights | None:
     """The weights behind an embedding, from its record; None if that lacks some of them."""
+    from timelike.core.struct import numbers_of
+
     info = embedding.info
     if "popularity" not in info or [*info["paths"]] != [*PATTERNS]:
         return None
-    from timelike.core.struct import numbers_of
-
     source, target = (np.array(info["popularity"][end]) for end in ("source", "target"))
-    offset = float(numbers_of(embedding.model)["r"])
-    return Weights(np.array([*info["paths"].values()]), source, target, offset)
+    return Weights(np.array([*info["paths"].values()]), source, target, numbers_of(embedding.model)["r"])
 
 
 def suited(graph: DiGraph, ranks: tuple[int, ...]) -> tuple[int, ...]:
