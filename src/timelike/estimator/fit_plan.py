@@ -153,8 +153,9 @@ def resolve(
         drawn, reasons["validation"] = None, "with their negatives, as given"
     cones = None if spread else cones_in(graph, options, settings)
     implied = implied_pairs(graph, options, settings, cones, kind) if valid is None and not spread else None
+    train: AnyGraph = graph
+    pairs, missing = implied, ""
     if implied is not None:
-        train, pairs, missing = graph, implied, ""
         reasons["validation"] = f"pairs that the edges imply, with {kind} negatives"
     else:
         train, pairs, missing = _held_out(graph, valid, options, kind)

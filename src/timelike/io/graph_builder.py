@@ -249,8 +249,8 @@ class Builder:
         counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
         self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
-        more = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
-        notes = ReadSummary(self.source, self.rows, **counts, **more)
+        remarks, implied = tuple(self.remarks), self.transitive
+        notes = ReadSummary(self.source, self.rows, **counts, remarks=remarks, kept=kept, transitive=implied)
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")

@@ -113,13 +113,13 @@ def _write_names(
             continue
         ink: dict[str, Any] = {"color": "#10202A", "parse_math": False, "ha": "center", "va": "center"}
         if empty[i]:
-            axes.text(*centres[i], text, fontsize=size, **ink)
+            axes.text(centres[i][0], centres[i][1], text, fontsize=size, **ink)
             continue
         at = radii[i] * (1 - 0.5 * RIM)
         ends = np.array([_width(text[:end]) for end in range(len(text) + 1)]) * size / (at * point)
         for angle, letter in zip(np.pi / 2 + ends[-1] / 2 - (ends[:-1] + ends[1:]) / 2, text, strict=True):
             spot = centres[i] + at * np.array([np.cos(angle), np.sin(angle)])
-            axes.text(*spot, letter, fontsize=size, rotation=np.degrees(angle) - 90, **ink)
+            axes.text(spot[0], spot[1], letter, fontsize=size, rotation=np.degrees(angle) - 90, **ink)
 
 
 def _width(text: str) -> float:
