@@ -20,7 +20,7 @@ NEAR, FAR = 12, 6
 #: What a path of two edges beside an edge adds to its log-odds.
 BESIDE = 3.0
 #: The most pairs that are looked at.
-MOST = 100_000_000
+MOST = 20_000_000
 
 
 def contradicted(graph: DiGraph) -> np.ndarray:

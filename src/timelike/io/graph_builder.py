@@ -246,11 +246,11 @@ class Builder:
                 raise ValueError(f"{self.source}: {number:,} {what}; the limit is {most:,}")
         s, t, weights, times = ordered(*self._edges.taken())
         self._left_out["self_loops"] -= len(self.lone)
-        counts: dict[str, Any] = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
+        counts = {**self._left_out, "duplicates": count - len(s), "bad_rows": self.bad_rows}
         self.remarks += said_of_similar(names)
         kept = "first" if times is None else "earliest"
-        more: dict[str, Any] = {"remarks": tuple(self.remarks), "kept": kept, "transitive": self.transitive}
-        notes = ReadSummary(self.source, self.rows, **counts, **more)
+        remarks, implied = tuple(self.remarks), self.transitive
+        notes = ReadSummary(self.source, self.rows, **counts, remarks=remarks, kept=kept, transitive=implied)
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
             raise ValueError(f"{self.source}: no edges between different nodes: {why}")
