@@ -184,7 +184,7 @@ def test_fish_completes_choices_and_options_of_groups(capsys):
     lines = capsys.readouterr().out.splitlines()
     within = "complete -c timelike -n '__fish_seen_subcommand_from {}' -l {}".format
     assert (
-        f"{within('plot', 'kind')} -x -a 'auto diagram rolled polar disk landscape adjacency training'"
+        f"{within('plot', 'kind')} -x -a 'auto diagram rolled polar disk landscape adjacency training balls'"
         in lines
     )
     assert f"{within('fit', 'valid')} -r" in lines

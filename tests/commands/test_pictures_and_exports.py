@@ -152,7 +152,7 @@ def test_an_interrupted_sweep_goes_on(run, tmp_path, monkeypatch):
             ["export", "model"],
             "--format must be one of npz, npy, tsv, csv, parquet, lancedb, word2vec, tensorboard, graphml",
         ),
-        (["export", "model", "--out", "points.docx"], "--out is points.csv"),
+        (["export", "model", "--out", "points.docx"], "--out is points.docx"),
         (["export", "model", "--format", "xlsx"], "word2vec"),
         (["export", "model", "--format", "tsv", "--out", "no/x"], "no/x"),
         (["sweep", "edges.tsv", "--grid", "tau1"], "tau1=0.1,0.4"),

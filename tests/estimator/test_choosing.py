@@ -58,7 +58,7 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
 
 @pytest.mark.parametrize(("second", "trained"), [(0.9 - BEHIND, 1), (0.95, 3)])
 def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(second, trained):
-    graph = duplication_divergence(seed=17, nodes=40)
+    graph = duplication_divergence(seed=17, nodes=60)
     plan = dataclasses.replace(resolve(graph), asks_all=False)
     paths, first, *_ = plan.candidates
     assert isinstance(paths, FromPaths)

@@ -177,7 +177,7 @@ def test_all_parameters_come_back(genes, tmp_path):
     other = clone(genes).fit(GENES).set_params(**given)
     other.save(tmp_path / "model")
     found = SpacetimeEmbedding.load(tmp_path / "model")
-    assert found.get_params() == {**given, "checkpoint": None}
+    assert found.get_params() == {**given, "checkpoint": None, "log": None}
     head = tmp_path / "model" / "model.json"
     (tmp_path / "model" / SUMS).unlink()
     head.write_text(head.read_text().replace('"epochs": 7', '"epoch": 7'))

@@ -68,7 +68,7 @@ def test_layers_of_the_training_config():
 def test_few_sources_are_compared_with_their_own_kind():
     plan = resolve(STARS)
     assert plan.valid_negatives == "active_source"
-    assert plan.candidates[0].config.negatives.counts == {"reversed": 1, "active_source": 4}
+    assert plan.trained[0].config.negatives.counts == {"reversed": 1, "active_source": 4}
     assert resolve(STARS, FitOptions(settings="general")).valid_negatives == "uniform"
     assert resolve(STARS, FitOptions(negatives=4)).valid_negatives == "uniform"
 
@@ -80,7 +80,7 @@ def test_given_validation_pairs_are_not_learned():
     assert plan.valid_negatives is None
     assert "given" in plan.reasons["validation"]
     assert plan.graph is split.train
-    assert plan.candidates[0].config.negatives.counts == {"same_target": 4}
+    assert plan.trained[0].config.negatives.counts == {"same_target": 4}
     assert resolve(split.train, FitOptions(refit=True), valid=split.valid).known.num_edges == GRAPH.num_edges
 
 
@@ -96,7 +96,7 @@ def test_many_processes_train_one_geometry_once():
     plan = resolve(STARS, spread=True)
     assert len(plan.candidates) == 1
     assert plan.candidates[0].variations == ()
-    assert plan.candidates[0].config.negatives == Negatives(uniform=4)
+    assert plan.trained[0].config.negatives == Negatives(uniform=4)
     assert not plan.refit
 
 
@@ -149,4 +149,4 @@ def test_mistakes(options, said):
 
 def test_the_options_of_a_fit_are_the_parameters_of_the_estimator():
     options = {field.name for field in dataclasses.fields(FitOptions)}
-    assert options | {"checkpoint", "progress"} == {*SpacetimeEmbedding().get_params()}
+    assert options | {"checkpoint", "log", "progress"} == {*SpacetimeEmbedding().get_params()}

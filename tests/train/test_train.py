@@ -250,7 +250,7 @@ def test_the_last_good_state_of_a_run_that_diverged_is_in_the_checkpoint(tmp_pat
 def test_an_interrupted_run_without_a_checkpoint_says_so(monkeypatch):
     handlers = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
     with monkeypatch.context() as patch:
-        patch.setattr(training_loop, "_show", lambda *_: signal.raise_signal(signal.SIGINT))
+        patch.setattr(training_loop, "advance", lambda *_: signal.raise_signal(signal.SIGINT))
         with pytest.raises(
             InterruptedTraining, match=r"SIGINT: stopped after epoch 1 of 8; nothing was saved"
         ) as caught:
@@ -270,8 +270,8 @@ def test_a_thread_can_train():
 def test_progress_is_for_terminals(capfd, monkeypatch):
     learn()
     assert capfd.readouterr() == ("", "")
-    show = training_loop._show
-    monkeypatch.setattr(training_loop, "_show", lambda *arguments: (time.sleep(0.05), show(*arguments)))
+    show = training_loop.advance
+    monkeypatch.setattr(training_loop, "advance", lambda *arguments: (time.sleep(0.05), show(*arguments)))
     learn(progress=True)
     shown = capfd.readouterr().err
     for part in ("training", "8/8", r"loss=\d", r"valid AP=0\.\d", r"edges/s=\d", r"epoch/s|s/epoch"):

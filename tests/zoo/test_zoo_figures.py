@@ -147,7 +147,7 @@ def test_the_summary_names_where_a_fit_loses():
     assert "| turned round | 90.0 | 70.0 | 50.0 | 2 of 2 |" in text
     assert "| all | 80.0 | 70.0 | 45.0 | 3 of 4 |" in text
     assert "Below: scale-free, any two nodes (-10.0 to L3)." in text
-    assert "Made 2026-01-02 by" in text
+    assert "Made 2026-01-02." in text
     assert summarised({}) == ""
 
 

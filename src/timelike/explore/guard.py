@@ -57,8 +57,10 @@ class TimelyRequests(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def on_message_begin(self) -> None:
-        """Headers follow."""
+        """Headers follow, perhaps those of a second request behind a whole one."""
         self._in_head = True
+        if self._clock is None:
+            self._wait()
         super().on_message_begin()
 
     def data_received(self, data: bytes) -> None:

@@ -14,7 +14,7 @@ from timelike.hierarchy.doubtful_edges import doubts_of
 #: A graph with more parents per node than this, or more of its nodes in cycles, is no hierarchy.
 MOST_PARENTS, MOST_IN_CYCLES = 2.0, 0.1
 #: Nor is one of which a larger share of the edges look wrong.
-MOST_DOUBTED = 0.2
+MOST_DOUBTED = 0.1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
