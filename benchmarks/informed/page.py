@@ -107,9 +107,7 @@ def _shuffled(found: dict[tuple, Row]) -> str:
     if not own:
         return ""
     gain = [r["ap"] - found[ECOLI, by, r["seed"], ()]["ap"] for r in own]
-    return (
-        f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({len(own)} splits)."
-    )
+    return f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({len(own)} split{'s' * (len(own) > 1)})."
 
 
 def _seeds(found: dict[tuple, Row], network: str, by: str, evidence: tuple[str, ...]) -> list[Row]:

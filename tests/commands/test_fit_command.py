@@ -19,6 +19,7 @@ from timelike.training.replay import Replay
 
 KEYS = [
     *("model", "geometry", "reason", "candidates", "likelihood", "dim", "nodes", "edges", "valid_edges"),
+    "implied",
     "refit",
     *(
         "epochs",

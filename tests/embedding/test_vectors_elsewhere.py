@@ -8,6 +8,8 @@ import pytest
 from embeddings import make, make_model
 from sklearn.neighbors import NearestNeighbors
 
+from timelike import Model
+from timelike.baselines import TwistedTime, twisted_time
 from timelike.manifolds import MANIFOLDS
 
 
@@ -52,6 +54,16 @@ def test_learned_inner_products_come_nearer_to_the_ranking():
         best = [{row.target for row in embedding.top_targets(i, 10)} for i in range(200)]
         hits[learn] = np.mean([len(a & b) / 10 for a, b in zip(found, best, strict=True)])
     assert hits[True] > max(hits[False], 0.7)
+
+
+def test_inner_products_of_twisted_time_are_the_log_odds():
+    likelihood = TwistedTime(tau1=0.7, tau2=1.3, r=-0.4)
+    embedding = make(Model(twisted_time(6).manifold, likelihood), nodes=12)
+    products = embedding.inner_products()
+    s, t = np.divmod(np.arange(144), 12)
+    odds = np.asarray(embedding.log_odds_by_number(s, t)).reshape(12, 12)
+    off = odds - products.queries(np.arange(12)) @ products.keys.T
+    np.testing.assert_allclose(off, off[:, :1] * np.ones(12), atol=1e-4)
 
 
 def test_exports_keep_the_geometry(tmp_path):

@@ -1,5 +1,6 @@
 """Points from paths: the mixture, its singular vectors, the twisted time, and the candidate of a fit."""
 
+import functools
 import itertools
 
 import jax
@@ -8,7 +9,7 @@ import pytest
 
 from timelike import DiGraph, Embedding, SpacetimeEmbedding, resolve
 from timelike.baselines import MODELS, TwistedTime
-from timelike.baselines.twisted_time import points_of
+from timelike.baselines.twisted_time import points_of, turned, twisted_time
 from timelike.datasets import duplication_divergence, random_dag
 from timelike.estimator import FitOptions, FromPaths
 from timelike.evaluation.metrics import average_precision
@@ -163,3 +164,30 @@ def test_a_fit_by_name_refits_saves_and_loads(tmp_path):
         SpacetimeEmbedding("twisted-time", epochs=3).fit(GRAPH)
     with pytest.raises(ValueError, match="dim"):
         SpacetimeEmbedding("twisted-time", dim=3).fit(GRAPH)
+
+
+def test_an_update_places_points_anew_near_the_old_ones():
+    fit = SpacetimeEmbedding("twisted-time", evidence="none", baselines="none", members=2, progress=False)
+    graph = random_dag(100, 800)
+    found = fit.fit(graph.subgraph(np.arange(graph.num_edges) >= 20))
+    before = found.embedding_
+    found.update(graph.pairs[:20])
+    assert found.embedding_.others.shape == before.others.shape
+    record = found.embedding_.info["updates"][-1]
+    assert record["edges"] == 20
+    assert record["median_drift"] < 0.3
+    assert not np.array_equal(found.embedding_.points, before.points)
+
+
+def test_turning_keeps_all_separations():
+    points, other = (np.random.default_rng(i).normal(size=(20, 8)) for i in range(2))
+    turn = np.linalg.qr(np.random.default_rng(2).normal(size=(3, 3)))[0]
+    spun = points.copy()
+    spun[:, 1:4], spun[:, 5:] = points[:, 1:4] @ turn, points[:, 5:] @ turn
+    np.testing.assert_allclose(turned(spun, points), points, atol=1e-9)
+    model = twisted_time(8)
+    s, t = np.divmod(np.arange(400), 20)
+    between = jax.vmap(functools.partial(model.likelihood.separation, model.manifold))
+    was, now = (between(x[s], x[t]) for x in (points, turned(points, other[:15])))
+    np.testing.assert_allclose(now.interval, was.interval, atol=1e-4)
+    np.testing.assert_allclose(now.time, was.time, atol=1e-4)

@@ -120,7 +120,7 @@ class EpochBar:
 
     def note(self, text: str) -> None:
         """Show a text beside the bar."""
-        self.bar.set_postfix_str(text)
+        self.bar.set_postfix_str(text, refresh=_lines.get() is None)
 
     def advance(self, metrics: Mapping[str, Any], shown: Mapping[str, str] | None = None) -> None:
         """An epoch is done: tell its metrics, and show some as text beside the bar."""

@@ -175,7 +175,13 @@ class Fit:
             start: many,
             "--partitions": self.partitions is not None,
         }
-        on_disk = {**in_memory, "--stream": self.stream, "--plan": self.plan}
+        on_disk = {
+            **in_memory,
+            "--stream": self.stream,
+            "--plan": self.plan,
+            "--valid-fraction": bool(self.valid_fraction),
+            f"--baselines {self.baselines}": self.baselines not in ("untrained", "none"),
+        }
         del on_disk["--partitions"]
         pairs = {
             ("--valid", "--valid-fraction"): self.valid is not None and self.valid_fraction is not None,
@@ -192,7 +198,9 @@ class Fit:
         for (first, second), both in pairs.items():
             if both:
                 raise ValueError(f"{first} cannot be combined with {second}")
-        self.outside.check({"--stream": self.stream, start: many})
+        self.outside.check(
+            {"--stream": self.stream, start: many, "--partitions": self.partitions is not None}
+        )
         if self.budget is not None and not self.tune:
             raise ValueError("--budget needs --tune; add --tune or remove --budget")
         positive_number("checkpoint_seconds", self.many.checkpoint_seconds, finite=False)
@@ -290,7 +298,8 @@ class Fit:
             show(summary)
         if not summary["baselines"] and self.baselines not in ("untrained", "none"):
             note("--baselines: there are no validation pairs to score them on")
-        if line := beaten(summary["valid_ap"], summary["baselines"], "the validation pairs"):
+        alone = summary.get("geometry_valid_ap")
+        if line := beaten(summary["valid_ap"], summary["baselines"], "the validation pairs", alone):
             note(line)
 
     def read_valid(self, graph: Any) -> tl.DiGraph | tl.Split | None:

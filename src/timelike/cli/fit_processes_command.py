@@ -44,6 +44,8 @@ def fit_partitions(command: Fit) -> None:
     assert partitions is not None
     if partitions % 2 or not 2 <= partitions <= MOST:
         raise ValueError(f"--partitions is {partitions}; it must be an even number between 2 and {MOST}")
+    if command.geometry == "auto" and (command.manifold, command.preset, command.settings) == (None,) * 3:
+        raise ValueError("--partitions needs a --geometry, such as minkowski: it does not compare several")
     source, columns = source_of(command.edges), command.reading.layout.get("columns")
     with keeping(command.out, command.resume), numbered_files(source, columns) as files:
         if files is None:

@@ -25,6 +25,8 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
     """A summary of the model in the folder `out`, as plain values."""
     import numpy as np
 
+    from timelike.estimator.cone_candidate import IMPLIED
+
     info = embedding.info
     return {
         "model": shown(out),
@@ -36,6 +38,7 @@ def result(out: Path, embedding: Embedding, graph: AnyGraph, valid: LabelledPair
         "nodes": graph.num_nodes,
         "edges": graph.num_edges,
         "valid_edges": 0 if valid is None else len(valid.positives),
+        "implied": info["plan"]["reasons"].get("validation", "").startswith(IMPLIED),
         "refit": "refit" in info,
         "epochs": len(embedding.history.get("loss", ())),
         "best_epoch": info.get("best_epoch", 0),
@@ -64,6 +67,7 @@ def joint_result(estimator: Any) -> dict[str, Any]:
         "weights": {group: round(share, 4) for group, share in group_weights(joint).items()},
         "valid_ap": record.get("valid_ap", info.get("valid_ap")),
         "geometry_valid_ap": info.get("valid_ap"),
+        "folds": record.get("folds", 1),
         "questions": record["questions"],
         "precision_at_k": {str(k): joint.precision_at(k) for k in TOP},
         "calibration": joint.calibration_text,
@@ -80,9 +84,10 @@ def first_question(model: Path | str, nodes: int) -> str:
 def show(summary: dict[str, Any]) -> None:
     """Print a `result` for people."""
     model = summary["model"]
-    held_out = "held out for validation" + ", then learned too" * summary["refit"]
+    kind = "pairs that they imply" if summary["implied"] else "edges held out"
+    held_out = f"{kind} for validation" + ", then learned too" * summary["refit"]
     print(f"{model}: {summary['nodes']:,} nodes, {summary['edges']:,} edges learned; ", end="")
-    print(f"{summary['valid_edges']:,} edges {held_out}")
+    print(f"{summary['valid_edges']:,} {held_out}")
     print(f"geometry       {summary['reason']}")
     if summary["epochs"]:
         print(f"epoch          {summary['best_epoch']} of {summary['epochs']} ({summary['selected_by']})")
@@ -96,7 +101,8 @@ def show(summary: dict[str, Any]) -> None:
         random = f"a random ranking scores {summary['guessing_ap']:.3f}"
         print(f"validation AP  {summary['valid_ap']:.3f} ({random}{alone})")
     if summary.get("geometry_valid_ap") is not None:
-        print(f"               {summary['geometry_valid_ap']:.3f} by the geometry alone")
+        more = ", which learned from more edges than the folds above" * (summary["folds"] > 1)
+        print(f"               {summary['geometry_valid_ap']:.3f} by the geometry alone{more}")
     if summary.get("weights"):
         shares = (
             f"{group} {100 * share:.0f} %" for group, share in summary["weights"].items() if share >= 0.005

@@ -175,7 +175,8 @@ class Predict:
     def _at_ratio(self, fitted: Fitted) -> Fitted:
         """The model with probabilities for --ratio, and --why only where it can be answered."""
         if self.why and fitted.joint is None:
-            raise ValueError("--why needs a model with evidence; fit it with --evidence structure")
+            alone = fitted.embedding.info.get("evidence", "geometry alone")
+            raise ValueError(f"--why needs a model with evidence, and this one is {alone}")
         if self.ratio is None:
             return fitted
         if not self.ratio > 0:
@@ -239,8 +240,7 @@ class Predict:
             edges = answers.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
             take(self._explained(fitted, edges, columns, names))
             if fitted.joint is not None and ends == [None, None] and edges:
-                found = 100 * fitted.joint.precision_at(len(edges))
-                note(f"in validation, about {found:.0f} % of the top {len(edges):,} were edges")
+                note(_precision(fitted.joint.precision_at(len(edges)), [edge[2] for edge in edges]))
         else:
             incoming = self.source is None
             text, others = (self.target, "sources") if incoming else (self.source, "targets")
@@ -317,3 +317,12 @@ class Predict:
         self.reading.each_pairs(file, len(embedding.points), embedding.names, score)
         if best is not None:
             take(best)
+
+
+def _precision(found: float, listed: Sequence[float]) -> str:
+    """How many of the first edges were right in validation, and whether these are as likely."""
+    mean = sum(listed) / len(listed)
+    text = f"in validation, about {100 * found:.0f} % of the top {len(listed):,} were edges"
+    if mean >= found / 2:
+        return text
+    return f"{text}; those listed here are less likely, {100 * mean:.2g} % on average"

@@ -29,6 +29,7 @@ class InnerProducts:
 
     keys      a row of float32 for every node; on a cylinder, for every node and turn of its circle of time
     nodes     the node number of each row
+    exact     rows of queries where the log-odds themselves are inner products, but for a term of the source
     weights   of the terms; by default those for which the ranking is that by −s², the deepest in the light
               cone first
     """
@@ -38,9 +39,12 @@ class InnerProducts:
     keys: np.ndarray
     nodes: np.ndarray
     weights: np.ndarray
+    exact: np.ndarray | None = None
 
     def queries(self, sources: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """A row for each source by number."""
+        if self.exact is not None:
+            return self.exact[np.asarray(sources)]
         p, base = self.points[np.asarray(sources)], _base(self.manifold)
         weights = self.weights if weights is None else weights
         found = (
@@ -54,6 +58,9 @@ def inner_products(embedding: Embedding, learn: bool = True, seed: int = 0) -> I
     manifold, base = embedding.model.manifold, _base(embedding.model.manifold)
     points = embedding.points.astype(np.float64)
     rows, nodes = points, np.arange(len(points))
+    if hasattr(embedding.model.likelihood, "products"):
+        exact, keys = (np.float32(x) for x in embedding.model.likelihood.products(points))
+        return InnerProducts(manifold, points, keys, nodes, np.zeros(0), exact)
     if isinstance(manifold, Cylinder):
         turns = np.array([0, -1, 1])
         rows, nodes = np.tile(points, (3, 1)), np.tile(nodes, 3)

@@ -50,12 +50,20 @@ def _plain(name: str) -> str:
     return name.strip().lower().translate(str.maketrans("×", "x", " -_"))
 
 
-def beaten(average_precision: float | None, baselines: dict[str, float], where: str) -> str | None:
-    """One line if a baseline ranks better than the model, with what to do; None if none does."""
+def beaten(
+    average_precision: float | None, baselines: dict[str, float], where: str, alone: float | None = None
+) -> str | None:
+    """One line if a baseline ranks better than the model, with what to do; None if none does.
+
+    `alone` is the average precision of the geometry alone, if that is not the model.
+    """
     best = max(baselines, key=lambda name: baselines[name], default=None)
     if best is None or average_precision is None or baselines[best] <= average_precision + NEAR:
         return None
+    hint = "try a larger --dim, --members 5 or --tune"
+    if alone is not None and alone > baselines[best]:
+        hint = f"try --evidence none, the geometry alone ({alone:.3f})"
     return (
         f"{best} ranks {where} better than the model: AP {baselines[best]:.3f} against "
-        f"{average_precision:.3f}; try a larger --dim, --members 5 or --tune, or use {best} instead"
+        f"{average_precision:.3f}; {hint}, or use {best} instead"
     )

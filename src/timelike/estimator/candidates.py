@@ -201,6 +201,10 @@ class ReadOff(Candidate):
     def place(self, graph: DiGraph, seed: int) -> Embedding:
         """The points of a graph."""
 
+    def place_again(self, graph: DiGraph, seed: int, before: np.ndarray) -> np.ndarray:
+        """The points of a graph that has grown, near those `before` where that is free."""
+        return self.place(graph, seed).points
+
     def embed(
         self,
         graph: AnyGraph,
@@ -260,6 +264,12 @@ class FromPaths(ReadOff):
     def place(self, graph: DiGraph, seed: int) -> Embedding:
         """Points whose folds start from this seed."""
         return embed_paths(graph, self.ranks, seed, self.weights if seed == self.seed else None)
+
+    def place_again(self, graph: DiGraph, seed: int, before: np.ndarray) -> np.ndarray:
+        """The points, turned to those `before`."""
+        from timelike.baselines.twisted_time import turned
+
+        return turned(super().place_again(graph, seed, before), before)
 
 
 def made(embedding: Embedding, last: int | None = None) -> Candidate:

@@ -70,6 +70,10 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy), transitive)
 
 
+#: What validates such a fit.
+IMPLIED = "pairs that the edges imply"
+
+
 def implied_pairs(
     graph: AnyGraph, options: FitOptions, settings: Settings, found: Found | None, kind: str
 ) -> LabelledPairs | None:

@@ -20,7 +20,7 @@ from timelike.engine.negatives import Negatives
 from timelike.engine.table_storage import storable
 from timelike.estimator.baseline_names import baseline_names
 from timelike.estimator.candidates import Candidate, Trained
-from timelike.estimator.cone_candidate import CONES, cones_in, implied_pairs, named_cones
+from timelike.estimator.cone_candidate import CONES, IMPLIED, cones_in, implied_pairs, named_cones
 from timelike.estimator.inputs import MOST_EDGES, hold_out, with_missing
 from timelike.estimator.path_candidate import TWISTED, named_paths, paths_in
 from timelike.estimator.recipes import (
@@ -157,7 +157,7 @@ def resolve(
         train, pairs, missing = _held_out(graph, valid, options, kind)
     else:
         train, pairs, missing = graph, implied, ""
-        reasons["validation"] = f"pairs that the edges imply, with {kind} negatives"
+        reasons["validation"] = f"{IMPLIED}, with {kind} negatives"
     if pairs is None:
         reasons["validation"] = missing or "no edges are held out"
     negatives, reasons["negatives"] = _negatives(train, pairs, drawn, settings, options, streamed or spread)

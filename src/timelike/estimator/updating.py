@@ -11,7 +11,7 @@ from timelike._util.checks import positive_number, whole_number
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
-from timelike.estimator.candidates import Checkpoint, NestedCones, made
+from timelike.estimator.candidates import Checkpoint, ReadOff, made
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.joint import Joint
@@ -64,8 +64,9 @@ def update(
     tables = [embedding.points, *(() if embedding.others is None else embedding.others)]
     done = len(embedding.info.get("updates", []))
     method = made(embedding)
-    if isinstance(method, NestedCones):
-        tables = [method.embed(grown.graph).points]
+    if isinstance(method, ReadOff):
+        seeds = [one["seed"] for one in embedding.info.get("members", [embedding.info])]
+        tables = [method.place_again(grown.graph, seed, x) for seed, x in zip(seeds, tables, strict=True)]
     else:
         config = Config.from_dict(embedding.info["config"])
         config = dataclasses.replace(config, seed=(config.seed + done + 1) % 2**31)

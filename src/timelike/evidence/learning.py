@@ -142,7 +142,7 @@ def combine(
     if rest is None or not 0 < rest.labels.sum() < len(rest.labels):
         return found
     reached = average_precision(_concatenated(asked).unseen(found.trees), rest.labels)
-    return dataclasses.replace(found, record={**found.record, "valid_ap": reached})
+    return dataclasses.replace(found, record={**found.record, "valid_ap": reached, "folds": len(folds)})
 
 
 def thinned(fold: Fold, rng: np.random.Generator) -> DiGraph:
