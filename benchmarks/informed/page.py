@@ -107,7 +107,8 @@ def _shuffled(found: dict[tuple, Row]) -> str:
     if not own:
         return ""
     gain = [r["ap"] - found[ECOLI, by, r["seed"], ()]["ap"] for r in own]
-    return f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({len(own)} split{'s' * (len(own) > 1)})."
+    splits = f"{len(own)} split{'s' * (len(own) > 1)}"
+    return f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({splits})."
 
 
 def _seeds(found: dict[tuple, Row], network: str, by: str, evidence: tuple[str, ...]) -> list[Row]:

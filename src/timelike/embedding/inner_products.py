@@ -59,8 +59,8 @@ def inner_products(embedding: Embedding, learn: bool = True, seed: int = 0) -> I
     points = embedding.points.astype(np.float64)
     rows, nodes = points, np.arange(len(points))
     if hasattr(embedding.model.likelihood, "products"):
-        exact, keys = (np.float32(x) for x in embedding.model.likelihood.products(points))
-        return InnerProducts(manifold, points, keys, nodes, np.zeros(0), exact)
+        exact, ends = (x.astype(np.float32) for x in embedding.model.likelihood.products(points))
+        return InnerProducts(manifold, points, ends, nodes, np.zeros(0), exact)
     if isinstance(manifold, Cylinder):
         turns = np.array([0, -1, 1])
         rows, nodes = np.tile(points, (3, 1)), np.tile(nodes, 3)
