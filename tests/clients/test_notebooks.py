@@ -12,7 +12,9 @@ NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 def kinds(notebook) -> list[list[str]]:
     """For each cell, what it shows: text, tables, pictures."""
     outputs = [cell.get("outputs", []) for cell in notebook.cells]
-    return [[kind for one in some for kind in [one.output_type, *one.get("data", {})]] for some in outputs]
+    return [
+        [kind for one in some for kind in [one.output_type, *sorted(one.get("data", {}))]] for some in outputs
+    ]
 
 
 def test_there_are_three():

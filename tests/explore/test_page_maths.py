@@ -1,10 +1,14 @@
 """A page without a server computes the same numbers as Python and places nodes as matplotlib pictures do."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from browser import NEEDS_BROWSER, opened
 from small_models import make
 
+from timelike import Model
+from timelike.baselines import TwistedTime, twisted_time
 from timelike.embedding.embedding import Embedding
 from timelike.explore.page import whole_page
 from timelike.explore.shown_model import Picture
@@ -31,10 +35,15 @@ TABLE = """(({ model }) => Array.from({ length: 25 }, (_, i) =>
   Array.from(model.scores(i, false), (score) => model.prob(score))))(timelike.source.models[0])"""
 
 
-@pytest.mark.parametrize(("manifold", "likelihood"), MODELS)
+@pytest.mark.parametrize(("manifold", "likelihood"), [*MODELS, ("twisted-time", "twisted-time")])
 def test_the_page_computes_what_python_does(context, tmp_path, manifold, likelihood, x64):
     """In double precision on both sides, to six digits and more."""
-    model = make(manifold, likelihood, nodes=25, edges=40, dim=4)
+    if manifold == "twisted-time":
+        model = make("minkowski", nodes=25, edges=40, dim=4)
+        twisted = Model(twisted_time(4).manifold, TwistedTime(tau1=0.7, tau2=1.3, r=-0.4))
+        model = model._replace(embedding=dataclasses.replace(model.embedding, model=twisted))
+    else:
+        model = make(manifold, likelihood, nodes=25, edges=40, dim=4)
     (file := tmp_path / "page.html").write_text(whole_page([model]), encoding="utf-8")
     page = opened(context, file.as_uri())
     found = page.evaluate(TABLE)

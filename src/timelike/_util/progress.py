@@ -104,12 +104,15 @@ def bar(items: Any = None, desc: str = "", progress: bool | None = None, **optio
 class EpochBar:
     """The bar of a run over epochs, which also tells listeners the metrics of each.
 
+    A line says where a run continues that has `done` some epochs before.
     `progress`: None shows it on a terminal or in a notebook; False is silent, also to listeners.
     """
 
     def __init__(self, epochs: int, text: str, progress: bool | None = None, done: int = 0):
         self.text, self.quiet, self.done = text, progress is False, done
         self.epochs, self.began = epochs, time.monotonic()
+        if 0 < done < epochs and not self.quiet:
+            print(f"note: the run continues in epoch {done + 1} of {epochs}", file=sys.stderr)
         self.bar = bar(None, text, progress, total=epochs, initial=done, unit="epoch", delay=0, leave=True)
 
     def __enter__(self) -> EpochBar:

@@ -40,7 +40,7 @@ from timelike.engine.table_storage import check_storage
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_names import Names
-from timelike.training.checkpoint import check_settings, note_resumed
+from timelike.training.checkpoint import check_settings
 from timelike.training.cost_model import rounded_bucket
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
@@ -279,8 +279,6 @@ class Run:
         self.block, self.tally = about["block"], Tally(**about["tally"])
         columns = {name: np.asarray(values) for name, values in about["history"].items()}
         self.history = unstack_history(columns) if columns else []
-        if jax.process_index() == 0:
-            note_resumed(self.keeper.folder, len(self.history))
 
     def _embedding(self, names: Names | None) -> Embedding | None:
         """The result, in process 0."""

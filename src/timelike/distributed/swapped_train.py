@@ -37,7 +37,7 @@ from timelike.engine.sampling import Pools
 from timelike.engine.table_rows import Places
 from timelike.engine.table_storage import check_storage, wide
 from timelike.graphs.node_names import Names
-from timelike.training.checkpoint import check_settings, note_resumed
+from timelike.training.checkpoint import check_settings
 from timelike.training.prepare import make_numbers
 from timelike.training.training_loop import (
     InterruptedTraining,
@@ -264,7 +264,6 @@ class SwappedRun:
             self._swap(slot, partition)
         self.visit, self.tally = state["visit"], np.array(state["tally"])
         self.history = [_report(row) for row in state["history"]]
-        note_resumed(self.folder, len(self.history))
 
     def _together(self) -> np.ndarray:
         """The points of all nodes in their order, as a file that is mapped into memory."""

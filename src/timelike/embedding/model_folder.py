@@ -118,7 +118,7 @@ def load(path: str | os.PathLike) -> dict[str, Any]:
                 raise FileNotFoundError(
                     f"{folder / name} is missing; a model folder holds {', '.join(FILES)}"
                 )
-        check_checksums(folder, [name for name in (*FILES, *MORE) if name != SUMS])
+        check_checksums(folder, [name for name in (*FILES, *MORE) if name not in (REPLAY, SUMS)])
         with blaming(folder / MODEL):
             head = _read_head(folder / MODEL)
             parts = (struct_from_json(head[part], part, part) for part in ("manifold", "likelihood"))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from timelike.baselines import TwistedTime
 from timelike.embedding.exports import coordinate_names
 from timelike.embedding.plain_json import struct_to_json
 from timelike.explore.answers import Answers
@@ -67,7 +68,8 @@ def cannot_stand_alone(shown: Shown) -> str | None:
     if nodes > MOST_NODES:
         return f"{shown.title} has {nodes:,} nodes; a single-file page holds at most {MOST_NODES:,}"
     base = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
-    if not isinstance(base, Flat | Quadric) or type(model.likelihood) not in LIKELIHOODS.values():
+    known = (*LIKELIHOODS.values(), TwistedTime)
+    if not isinstance(base, Flat | Quadric) or type(model.likelihood) not in known:
         name = type(model.likelihood).__name__
         return f"{shown.title} has the likelihood {name}, which a single-file page cannot compute"
     return None

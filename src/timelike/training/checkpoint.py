@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -99,7 +98,6 @@ class Saver:
         if self.checkpoint is None or not self.checkpoint.resume or not Path(self.checkpoint.path).exists():
             return None
         found = read(Path(self.checkpoint.path), like, self.settings, columns)
-        note_resumed(self.checkpoint.path, max((len(x) for x in found[1].values()), default=0))
         return found
 
     def before_due(self, done: int, wanted: int) -> int:
@@ -145,11 +143,6 @@ class Saver:
         if self.checkpoint is None or not Path(self.checkpoint.path).exists():
             return f"{done}; nothing was saved"
         return f"{done}; its last checkpoint is {self.checkpoint.path}; run it again to resume"
-
-
-def note_resumed(path: str | os.PathLike, epochs: int) -> None:
-    """Say on stderr where a run continues that has finished this number of epochs."""
-    print(f"note: {path}: the run continues in epoch {epochs + 1}", file=sys.stderr)
 
 
 def _leaves(tree: Any) -> list[tuple[Any, Any]]:

@@ -12,6 +12,15 @@ function squaredArc(u, w) {
   return -((2 * Math.atan2(Math.sqrt(-u), Math.sqrt(Math.max(w, 0)))) ** 2);
 }
 
+/** s² − μ_p − μ_q and the twisted time difference, as in timelike.baselines.twisted_time. */
+function twisted(p, q) {
+  const half = p.length / 2, d = q.map((x, i) => x - p[i]);
+  const interval = squares(d, half + 1, 2 * half) - squares(d, 1, half) - p[half] - q[half];
+  let time = d[0];
+  for (let i = 1; i < half; i++) time += 2 * (p[i] * q[half + i] - p[half + i] * q[i]);
+  return { interval: [interval], time: [time] };
+}
+
 const SPACES = {
   Flat: ({ times, spaces }) => (p, q, shifts = [0]) => {
     const d = q.map((x, i) => x - p[i]), space = squares(d, Math.max(times, 1), times + spaces);
@@ -64,6 +73,10 @@ const LIKELIHOODS = {
       return { "F₁": logSigmoid(cone), "F₂": logSigmoid((-alpha * Math.max(t, 0)) / tau2) };
     },
   }),
+  TwistedTime: ({ tau1, tau2, r }) => ({
+    sums: false, formula: "F", join: (f) => f.F, separation: twisted,
+    factors: (s2, t) => ({ F: logSigmoid((r - s2) / tau1 + t / tau2) }),
+  }),
 };
 
 const SATURATION = 1e-3; // as in timelike.core.numerics
@@ -78,8 +91,8 @@ function calibrated({ slope, intercept, knee }, logProb) {
 
 export class Model {
   constructor({ manifold, likelihood, calibration }, points, dim) {
-    this.separation = SPACES[manifold.class](manifold);
     this.likelihood = LIKELIHOODS[likelihood.class](likelihood);
+    this.separation = this.likelihood.separation ?? SPACES[manifold.class](manifold);
     Object.assign(this, { calibration, points, dim });
   }
 
