@@ -104,16 +104,14 @@ def bar(items: Any = None, desc: str = "", progress: bool | None = None, **optio
 class EpochBar:
     """The bar of a run over epochs, which also tells listeners the metrics of each.
 
-    A line says where a run continues that has `done` some epochs before.
     `progress`: None shows it on a terminal or in a notebook; False is silent, also to listeners.
     """
 
     def __init__(self, epochs: int, text: str, progress: bool | None = None, done: int = 0):
-        self.text, self.quiet, self.done = text, progress is False, done
+        self.text, self.quiet, self.done = text, progress is False, 0
         self.epochs, self.began = epochs, time.monotonic()
-        if 0 < done < epochs and not self.quiet:
-            print(f"note: the run continues in epoch {done + 1} of {epochs}", file=sys.stderr)
-        self.bar = bar(None, text, progress, total=epochs, initial=done, unit="epoch", delay=0, leave=True)
+        self.bar = bar(None, text, progress, total=epochs, unit="epoch", delay=0, leave=True)
+        self.continue_after(done)
 
     def __enter__(self) -> EpochBar:
         return self
@@ -136,10 +134,11 @@ class EpochBar:
             self.bar.set_postfix(shown, refresh=False)
         self.bar.update()
 
-    def skip_to(self, done: int) -> None:
-        """Epochs up to `done` were trained before, or never will be."""
-        self.bar.update(done - self.done)
-        self.done = done
+    def continue_after(self, done: int) -> None:
+        """Epochs up to `done` were trained before: say where the run continues."""
+        if 0 < done < self.epochs and not self.quiet:
+            print(f"note: the run continues in epoch {done + 1} of {self.epochs}", file=sys.stderr)
+        self.done = self.bar.n = self.bar.initial = done
 
     @property
     def rate(self) -> float | None:

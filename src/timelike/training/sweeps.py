@@ -182,7 +182,7 @@ def _run_chunk(
             states = [started(state, some) for state, some in zip(states, cut(begin), strict=True)]
     else:
         states, history = cut(stored[0]), unstack_history(stored[1])
-        bar.skip_to(len(history))
+        bar.continue_after(len(history))
 
     double = jnp.result_type(float) == jnp.float64  # new threads do not inherit this setting
 
