@@ -22,8 +22,9 @@ from timelike import (
 )
 from timelike.datasets import cycle, duplication_divergence
 from timelike.estimator.ahead import ahead
-from timelike.estimator.candidates import FromPaths, Trained
+from timelike.estimator.candidates import Trained
 from timelike.estimator.carry_out import BEHIND, carry_out, choose, with_members
+from timelike.estimator.read_off_candidates import FromPaths
 from timelike.estimator.recipes import candidate_geometries, recipe, variations
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac

@@ -10,7 +10,7 @@ import timelike as tl
 from timelike.core.struct import numbers_of
 from timelike.engine.negatives import Negatives
 from timelike.estimator import search_space, tuning
-from timelike.estimator.fit_plan import assemble
+from timelike.estimator.planned_candidates import assemble
 from timelike.estimator.recipes import negatives_of
 from timelike.estimator.settings import PRESETS, TRAINING, Settings, as_settings
 
