@@ -36,9 +36,10 @@ from timelike.cli.printing import note, print_json, showing
 from timelike.cli.reading_options import Edges, TimedOptions, source_of
 from timelike.cli.remote_models import local_model
 from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
-from timelike.cli.split_files import checked_negatives, part_of_split
+from timelike.cli.split_files import validation_of
 
 if TYPE_CHECKING:
+    from timelike.estimator.fit_plan import FitPlan
     from timelike.io.edge_shards import AnyGraph
 
 
@@ -206,20 +207,27 @@ class Fit:
         near = self.out.absolute().parent  # on the disk that the fit would write to
         with tempfile.TemporaryDirectory(dir=near) if self.stream else nullcontext("") as folder:
             graph = self._informed(estimator, self._read(Path(folder, "shards")))
-            plan = estimator.plan(graph, valid=self.read_valid(graph))
+            plan = self._planned(estimator, graph, self.read_valid(graph))
         print_json(to_plain(plan.to_dict(), "plan")) if self.json else print(plan)
+
+    def _planned(
+        self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph, valid: tl.DiGraph | tl.Split | None
+    ) -> FitPlan:
+        """The plan; a note says if the graph, not the user, chose what the model learns."""
+        from timelike.estimator.settings import as_settings
+
+        plan = estimator.plan(graph, valid=valid)
+        if as_settings(estimator.settings).valid_negatives is None:
+            note_few_ends(plan)
+        return plan
 
     def _train(self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph) -> None:
         """Plan and train, with checkpoints beside the model."""
-        from timelike.estimator.settings import as_settings
-
         graph = self._informed(estimator, graph)
         valid = self.read_valid(graph)
         if self.tune:
             estimator.set_params(settings=self._tuned(graph, valid, estimator.settings))
-        plan = estimator.plan(graph, valid=valid)
-        if as_settings(estimator.settings).valid_negatives is None:
-            note_few_ends(plan)
+        plan = self._planned(estimator, graph, valid)
         every = self.many.checkpoint_seconds
         estimator.set_params(checkpoint=tl.Checkpointing(beside(self.out) / "run.safetensors", None, every))
         try:
@@ -249,19 +257,7 @@ class Fit:
 
     def read_valid(self, graph: Any) -> tl.DiGraph | tl.Split | None:
         """The validation edges of --valid, if any; those of a split come with its negatives."""
-        if self.valid is None:
-            return None
-        from timelike.estimator.inputs import said_of_validation
-
-        edges = self.reading.pairs(self.valid, graph.num_nodes, graph.names)
-        for line in said_of_validation(graph, edges):
-            note(f"{self.valid}: {line}")
-        valid = tl.DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
-        if (part := part_of_split(self.valid)) is None:
-            return valid
-        drawn = self.reading.pairs(part.negatives_file, graph.num_nodes, graph.names)
-        drawn = checked_negatives(graph.with_edges(valid.pairs), drawn, part.negatives_file)
-        return tl.Split(graph, valid.pairs, drawn, edges[:0], edges[:0], part.kind)
+        return None if self.valid is None else validation_of(self.valid, self.reading, graph)
 
     def _keep_replay(self, estimator: tl.SpacetimeEmbedding) -> None:
         from timelike.training.replay import record
