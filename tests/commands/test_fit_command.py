@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from small_files import BRIEF, QUICK, name
+from small_files import QUICK, name
 
 from timelike import Config, Embedding
 from timelike.cli.fit_summary import first_question
@@ -247,7 +247,7 @@ def test_members_are_kept_and_said(fit, run, tmp_path):
     embedding = Embedding.load(folder)
     assert embedding.info["valid_ap"] == found["valid_ap"]
     assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
-    code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
+    code, out, _ = run("fit", "edges.tsv", "--out", folder, *QUICK, "--members", 3, "--snapshots", 2)
     assert code == 0
     assert "; its members alone score 0." in out
     assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2
