@@ -20,9 +20,12 @@ GEOMETRY = "minkowski"
 
 
 def evidence_of(case: Case, graph: tl.DiGraph, regulators: list[str] | None, data: Path) -> list[Any]:
-    """The evidence of a case, under the names of the graph."""
+    """The evidence of a case, under the names of the graph; "nothing" is the score of a single pair."""
     found: list[Any] = []
     for kind in case.evidence:
+        if kind == "nothing":
+            found.append(ScoredPairs.read([(str(graph.name(0)), str(graph.name(1)), 1.0)], kind))
+            continue
         table = tl.datasets.table(case.network, "expression" if kind == "shuffled" else kind, data)
         if kind == "shuffled":
             order = np.random.default_rng(case.seed).permutation(table.height)
