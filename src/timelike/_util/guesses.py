@@ -11,14 +11,13 @@ R = TypeVar("R")
 
 
 def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: a keyword of another library raises a `TypeError` that names our keyword for it."""
+    """A decorator of methods: for a keyword of another library, a `TypeError` names our keyword."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        name = function.__qualname__.removesuffix(".__init__")
-
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for guess in ours.keys() & kwargs.keys():
+                name = f"{type(args[0]).__name__}.{function.__name__}".removesuffix(".__init__")
                 raise TypeError(f"{name} has no {guess}; use {ours[guess]}={kwargs[guess]!r}")
             return function(*args, **kwargs)
 
