@@ -167,7 +167,8 @@ def resolve(
     names, reasons["geometry"] = _geometries(train, options, settings)
     candidates: list[Candidate]
     if names[0] == CONES:
-        candidates = [named_cones(train, options, settings, spread)]
+        cone_candidate, why = named_cones(train, options, settings, spread)
+        candidates, reasons["geometry"] = [cone_candidate], reasons["geometry"] + why
     elif names[0] == TWISTED:
         candidates = [named_paths(train, options, settings, spread)]
     else:
