@@ -103,15 +103,15 @@ def combine(
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
 
-        own, random, watching, *found = _features(columns, edges, others, more, *drawn.values())
-        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), found, strict=True)})
+        own, random, watching, *each = _features(columns, edges, others, more, *drawn.values())
+        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), each, strict=True)})
         samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
         asked.append(Table(watching, more_parts))
         if carried:
             fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
             own, random = _features(fewer, edges, others)
             thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
-            ahead.append((thinner, *_features(whole, others)))
+            ahead.append((thinner, _features(whole, others)[0]))
     step = None
     if carried:
         sparser, rows = _concatenated(ahead)
