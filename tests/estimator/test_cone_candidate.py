@@ -13,6 +13,7 @@ from timelike.estimator import FitOptions, NestedCones, Settings
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.graphs.reading_notes import ReadSummary
+from timelike.hierarchy import hierarchy_of
 
 TREE = tree(3, 4)
 CLOSURE = transitive_closure(TREE)
@@ -27,6 +28,17 @@ def pairs_of(closure: DiGraph, known: DiGraph) -> LabelledPairs:
 
 
 VALID = pairs_of(CLOSURE, TREE)
+
+
+def grown(nodes: int, second: float) -> DiGraph:
+    """A random recursive tree in which a share of the nodes has a second parent that no path implies."""
+    rng = np.random.default_rng(1)
+    child = np.arange(1, nodes)
+    parents = (rng.random((2, child.size)) * child).astype(int)
+    more = rng.random(child.size) < second
+    both = DiGraph.from_arrays(np.append(parents[0], parents[1][more]), np.append(child, child[more]), nodes)
+    order = hierarchy_of(both, doubt=False).order
+    return DiGraph.from_arrays(order.parents, order.children, nodes)
 
 
 def fitted(graph=TREE, valid=VALID, **options) -> SpacetimeEmbedding:
@@ -60,6 +72,19 @@ def test_the_plan_sees_a_hierarchy(graph):
 )
 def test_other_graphs_and_explicit_choices_have_no_cones(graph, options):
     assert not any(isinstance(one, NestedCones) for one in resolve(graph, FitOptions(**options)).candidates)
+
+
+@pytest.mark.parametrize("geometry", ["auto", "nested-cones"])
+@pytest.mark.parametrize(("second", "dim"), [(0.1, 10), (0.6, 20)])
+def test_several_parents_need_room(geometry, second, dim):
+    graph = grown(600, second)
+    more = graph.num_edges - 599
+    assert (more > 200) == (dim == 20)
+    plan = resolve(graph, FitOptions(geometry=geometry), valid=VALID)
+    assert plan.candidates[0].model.manifold.dim == dim
+    assert (f"20 dimensions, for {more} parents" in plan.reasons["geometry"]) == (dim == 20)
+    plan = resolve(graph, FitOptions(geometry=geometry, dim=5), valid=VALID)
+    assert plan.candidates[0].model.manifold.dim == 5
 
 
 def test_cones_win_without_training_the_others(tmp_path):

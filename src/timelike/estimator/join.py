@@ -14,8 +14,8 @@ from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.padded_edges import Room
 from timelike.estimator.ahead import Ahead, in_this_precision
-from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
+from timelike.estimator.made_again import kept_epoch, made
 from timelike.evidence.expression import Expression
 from timelike.evidence.joint import Joint
 from timelike.evidence.learning import FEWEST, PARTS, Fold, combine

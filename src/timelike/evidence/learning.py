@@ -99,16 +99,19 @@ def combine(
             drawn = as_often_whole(drawn, edges, fold.whole, known, rng)
         others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
         parts, other_parts = deal(edges), deal(others)
-
-        negatives.append({kind: Table(_features(columns, rows), deal(rows)) for kind, rows in drawn.items()})
-        samples.append(_sample(columns, Table(edges, parts), Table(others, other_parts), weights))
-        if carried:
-            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
-            thinner = _sample(fewer, Table(edges, parts), Table(others, other_parts), weights)
-            ahead.append((thinner, _features(whole, others)))
+        more, more_parts = edges[:0], parts[:0]
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
-            asked.append(Table(_features(columns, more), more_parts))
+
+        own, random, watching, *found = _features(columns, edges, others, more, *drawn.values())
+        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), found, strict=True)})
+        samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
+        asked.append(Table(watching, more_parts))
+        if carried:
+            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
+            own, random = _features(fewer, edges, others)
+            thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
+            ahead.append((thinner, *_features(whole, others)))
     step = None
     if carried:
         sparser, rows = _concatenated(ahead)
@@ -149,14 +152,11 @@ def _concatenated(parts: Sequence[Any]) -> Any:
     return jax.tree.map(lambda *arrays: np.concatenate(arrays), *parts)
 
 
-def _sample(columns: Sequence[Prepared], edges: Table, others: Table, weights: np.ndarray) -> Sample:
-    """Pairs, (n, 2) instead of features, with their features."""
-    edges, others = (Table(_features(columns, pairs), parts) for pairs, parts in (edges, others))
-    return Sample(edges, others, weights)
-
-
-def _features(columns: Sequence[Prepared], pairs: np.ndarray) -> np.ndarray:
-    return np.hstack([one.features(*pairs.T) for one in columns])
+def _features(columns: Sequence[Prepared], *lists: np.ndarray) -> list[np.ndarray]:
+    """The features of several lists of pairs: counting for all of them at once takes least time."""
+    pairs = np.concatenate(lists)
+    rows = np.hstack([one.features(*pairs.T) for one in columns])
+    return np.split(rows, np.cumsum([len(one) for one in lists])[:-1])
 
 
 class _Watched:
