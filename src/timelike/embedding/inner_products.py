@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from timelike.core.likelihood import Likelihood
+from timelike.core.model import Model
 from timelike.manifolds import Cylinder, Flat, Manifold, Quadric
 
 if TYPE_CHECKING:
@@ -73,6 +75,14 @@ def inner_products(embedding: Embedding, learn: bool = True, seed: int = 0) -> I
         weights = np.array([1.0, 1.0, 0.0, 0.0])
     plain = InnerProducts(manifold, points, np.ascontiguousarray(keys, dtype=np.float32), nodes, weights)
     return _learned(plain, embedding, seed) if learn and base.signature[0] else plain
+
+
+def has_inner_products(model: Model) -> bool:
+    """Whether inner products come near the ranking of a model, or are it."""
+    manifold = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
+    if type(model.likelihood).separation is Likelihood.separation:
+        return isinstance(manifold, Flat | Quadric)
+    return model.likelihood.products(np.zeros((1, model.manifold.ambient_dim))) is not None
 
 
 def _base(manifold: Manifold) -> Flat | Quadric:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from timelike._util.checks import positive_number
+from timelike._util.hardware import cores
 from timelike._util.progress import within_stage
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS
@@ -130,10 +132,14 @@ def learn(
     each = [shares[kind] * len(edges.parts) / max(len(table.parts), 1) for kind, table in asked.items()]
     weight = np.repeat([1.0, *each], [len(table.parts) for table in (edges, *asked.values())])
     labels = np.arange(len(parts)) < len(edges.parts)
-    trees = [
-        TreeTables.learn(x[parts != part], labels[parts != part], weight[parts != part], seed + part)
-        for part in within_stage(range(int(parts.max()) + 1), "learning", unit="part")
-    ]
+
+    def without(part: int) -> TreeTables:
+        kept = parts != part
+        return TreeTables.learn(x[kept], labels[kept], weight[kept], seed + part)
+
+    count = int(parts.max()) + 1
+    with ThreadPoolExecutor(cores()) as pool:
+        trees = list(within_stage(pool.map(without, range(count)), "learning", unit="part", total=count))
     scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
     scale = measured = lesson.sample.scale(trees, ratio)
     weights, ahead = lesson.sample.weights, lesson.ahead

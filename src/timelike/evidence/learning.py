@@ -26,8 +26,8 @@ from timelike.graphs.digraph import DiGraph
 #: Folds of a small graph; members of the combiner.
 PARTS = 5
 
-#: The most held-out edges to learn from, and random non-edges to calibrate with.
-POSITIVES, BACKGROUND = 20_000, 60_000
+#: The most held-out edges to learn from, random non-edges to calibrate with, and pairs to watch.
+POSITIVES, BACKGROUND, WATCHED = 20_000, 60_000, 100_000
 
 #: With more edges, the scale of the folds is taken for that of the whole graph: counting takes long.
 CARRIED = 100_000
@@ -71,10 +71,10 @@ def combine(
 
     It is meant for the geometry `final` and the evidence of all `known` edges. A single fold is dealt into
     `PARTS` parts. No known edge is drawn as a negative. The record of the combiner has the average precision
-    on the `watched` pairs, each scored by a member that has not seen it.
+    on at most `WATCHED` of the `watched` pairs, each scored by a member that has not seen it.
     """
     rng, folds = np.random.default_rng([seed, 8]), list(folds)
-    rest = None if watched is None else _Watched(watched)
+    rest = None if watched is None else _Watched(watched.sample(WATCHED))
     carried = known.num_edges <= CARRIED
     whole = [Geometry(final), *(one.prepare(known) for one in evidence)] if carried else []
     negatives: list[dict[str, Table]] = []
