@@ -29,7 +29,7 @@ PATHS = {
         "estimator.fit_plan:resolve": "FitPlan: every choice, with its reason",
         "evaluation.negative_kinds:suitable_negatives": "the kind of negatives that suits the graph",
         "evaluation.splits:split_edges": "training edges and labelled validation pairs",
-        "estimator.fit_plan:assemble": "Model and Config: recipe, then settings, then options",
+        "estimator.planned_candidates:assemble": "Model and Config: recipe, then settings, then options",
         "training.training_loop:train": "Embedding: the points of the best epoch",
         "engine.sampling:EdgeTable.build": "edges on the device, ready for look-up",
         "engine.epoch:run_epoch": "points, optimiser state, step and key",

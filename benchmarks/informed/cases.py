@@ -13,7 +13,8 @@ EVIDENCE = {
     "precise:ecoli": ("expression",),
 }
 ECOLI, PRECISE = "dream5:ecoli", "precise:ecoli"
-SEEDS = range(201, 207)
+#: Seed 201 was looked at while the evidence was chosen.
+SEEDS = range(202, 207)
 
 #: How edges are held out → the share of the edges for the test.
 HELD_OUT = {
@@ -50,10 +51,15 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """All cases, seeds in the outer loop: the graph alone, all evidence, and shuffled expression once."""
+    """All cases, seeds in the outer loop: the graph alone and with all evidence.
+
+    Once a seed, expression under shuffled names, and evidence that says nothing: folds and negatives are then
+    the same, so that the difference is due to the numbers themselves.
+    """
     for seed in SEEDS:
         for by, networks in NETWORKS.items():
             for network in networks:
                 yield Case(network, by, seed, ())
                 yield Case(network, by, seed, EVIDENCE[network])
-        yield Case(ECOLI, "85 % known", seed, ("shuffled",))
+        for evidence in ("shuffled", "nothing"):
+            yield Case(ECOLI, "85 % known", seed, (evidence,))

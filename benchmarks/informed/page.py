@@ -101,14 +101,21 @@ def _signs(rows: list[Row]) -> str:
 
 
 def _shuffled(found: dict[tuple, Row]) -> str:
-    """Expression under wrong names, minus the graph alone."""
-    by = "85 % known"
-    own = _seeds(found, ECOLI, by, ("shuffled",))
-    if not own:
-        return ""
-    gain = [r["ap"] - found[ECOLI, by, r["seed"], ()]["ap"] for r in own]
-    splits = f"{len(own)} split{'s' * (len(own) > 1)}"
-    return f"Expression of *E. coli* under shuffled names changes AP by {_mean(gain, True)} ({splits})."
+    """Expression under wrong names, minus evidence that says nothing, and that minus the graph alone."""
+    by, lines = "85 % known", []
+    for of, rival, words in (
+        ("shuffled", ("nothing",), "Expression of *E. coli* under shuffled names changes AP by {}"),
+        (
+            "nothing",
+            (),
+            "Evidence that says nothing, a list with a single pair, changes the AP of the graph by {}",
+        ),
+    ):
+        own = [r for r in _seeds(found, ECOLI, by, (of,)) if (ECOLI, by, r["seed"], rival) in found]
+        if own:
+            gain = [r["ap"] - found[ECOLI, by, r["seed"], rival]["ap"] for r in own]
+            lines.append(f"{words.format(_mean(gain, True))} ({len(own)} split{'s' * (len(own) > 1)}).")
+    return " ".join(lines)
 
 
 def _seeds(found: dict[tuple, Row], network: str, by: str, evidence: tuple[str, ...]) -> list[Row]:

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from small_files import BRIEF, QUICK, name
+from small_files import QUICK, name
 
 from timelike import Config, Embedding
 from timelike.cli.fit_summary import first_question
 from timelike.cli.reading_options import GraphOptions, find_nodes
 from timelike.embedding import model_folder
+from timelike.embedding.plain_json import from_plain
 from timelike.training.replay import Replay
 
 KEYS = [
@@ -131,6 +132,11 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
     (tmp_path / "valid.tsv").write_text("".join(line.format(h=(i + 1) % 3, i=i) for i in range(12)))
     (tmp_path / "dim.toml").write_text("dim = 2")  # which does not say what is asked
     general, suited = ({"uniform": 4}, "uniform", False), ({kind: 4, "reversed": 1}, kind, True)
+
+    def learned(plan):
+        config = Config.from_dict(plan["candidates"][0]["config"])
+        return config.negatives.counts, plan["valid_negatives"]
+
     for options, (drawn, negatives, noted) in {
         (): suited,
         ("--settings", tmp_path / "dim.toml"): suited,
@@ -139,14 +145,17 @@ def test_few_sources_or_targets_are_not_what_is_learned(run, tmp_path, line, kin
         ("--negatives", "4"): general,
         ("--preset", "general"): general,
     }.items():
+        code, out, err = run("fit", file, "--out", model, *QUICK, *options, "--plan", "--json")
+        assert (code, said in err) == (0, noted)
+        assert learned(from_plain(json.loads(out))) == (drawn, negatives)
+    for options, (drawn, negatives, noted) in {(): suited, ("--preset", "general"): general}.items():
         code, _, err = run("fit", file, "--out", model, *QUICK, *options)
         assert (code, said in err) == (0, noted)
         info = Embedding.load(model).info
+        assert learned(info["plan"]) == (drawn, negatives)
         assert Config.from_dict(info["config"]).negatives.counts == drawn
-        assert info["valid_negatives"] == negatives
-    for negatives, options in ((kind, ()), ("uniform", ("--preset", "general"))):
-        run("fit", file, "--out", model, *QUICK, *options)
-        found = json.loads(run("evaluate", model, "--edges", tmp_path / "valid.tsv", "--json").out)
+        asked = ("--edges", tmp_path / "valid.tsv", "--baselines", "none", "--json")
+        found = json.loads(run("evaluate", model, *asked).out)
         assert found["negatives_from"] == negatives  # as in validation
 
 
@@ -238,7 +247,7 @@ def test_members_are_kept_and_said(fit, run, tmp_path):
     embedding = Embedding.load(folder)
     assert embedding.info["valid_ap"] == found["valid_ap"]
     assert [about["seed"] for about in embedding.info["members"]] == [0, 1, 2]
-    code, out, _ = run("fit", "edges.tsv", "--out", folder, *BRIEF, "--members", 3, "--snapshots", 2)
+    code, out, _ = run("fit", "edges.tsv", "--out", folder, *QUICK, "--members", 3, "--snapshots", 2)
     assert code == 0
     assert "; its members alone score 0." in out
     assert len(Replay.load(folder, Embedding.load(folder)).epochs) == 2

@@ -9,13 +9,14 @@ from timelike import Embedding
 from timelike.embedding.plain_json import from_plain
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 
+ALONE = ("--evidence", "none")
 OPTIONS = {
     "a recipe": BRIEF,
-    "auto": ("--dim", "3", "--epochs", "2", "--batch-size", "64"),
-    "validation edges": (*BRIEF, "--valid", "test.tsv"),
-    "an ensemble": (*BRIEF, "--members", "2", "--negatives", "same_source=2,reversed=1"),
+    "auto": ("--dim", "3", "--epochs", "2", "--batch-size", "64", *ALONE),
+    "validation edges": (*BRIEF, *ALONE, "--valid", "test.tsv"),
+    "an ensemble": (*BRIEF, *ALONE, "--members", "2", "--negatives", "same_source=2,reversed=1"),
     "streamed": (*BRIEF, "--stream", "--seed", "2"),
-    "streamed, with a preset": ("--preset", "general", "--epochs", "2", "--stream"),
+    "streamed, with a preset": ("--preset", "general", "--epochs", "2", "--stream", *ALONE),
 }
 
 

@@ -56,7 +56,7 @@ def test_all_edges_between_listed_nodes(run, fitted, tmp_path, monkeypatch):
     code, out, _ = run("predict", "model", "--all", "--sources", tmp_path / "regulators.txt")
     assert code == 0
     same(table(out), embedding.top_edges(10, sources=["lexA", "recA"], exclude=trained_on.known))
-    monkeypatch.setattr("timelike.cli.predict_command.MANY", 80)  # 40 nodes, two of them sources
+    monkeypatch.setattr("timelike.cli.predicted_edges.MANY", 80)  # 40 nodes, two of them sources
     for options, many in (((), True), (("--sources", tmp_path / "regulators.txt"), False)):
         code, _, err = run("predict", "model", "--all", *options)
         assert (code, "scoring 1.6e+03 pairs" in err) == (0, many)
@@ -220,6 +220,8 @@ def test_formats_say_the_same(run, tmp_path):
         (["model", "--all", "--top", "0"], "--top is 0"),
         (["model", "--each", "0"], "--each is 0"),
         (["model", "--each", "2", "--top", "3"], "--top cannot be combined with --each"),
+        (["model", "--each", "2", "--why"], "--why cannot be combined with --each"),
+        (["model", "--pairs", "test.tsv", "--why"], "--why cannot be combined with --pairs"),
         (["model", "--all", "--out", "x.xls"], "tsv, csv, parquet, json"),
         (["model", "--all", "--out", "no/x.csv"], "no/x.csv"),
         (["model", "--pairs", "nothing.tsv"], "nothing.tsv"),

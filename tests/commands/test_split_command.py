@@ -54,7 +54,8 @@ def test_from_split_to_scores_without_a_leak(run, tmp_path):
     model = tmp_path / "model"
     code, out, err = run(*[model if x == "model" else x for x in fit], *QUICK, "--json")
     assert (code, json.loads(out)["nodes"]) == (0, 40), err
-    code, out, err = run(*[model if x == "model" else x for x in evaluate], "--json")
+    evaluate = [model if x == "model" else x for x in evaluate]
+    code, out, err = run(*evaluate, "--baselines", "none", "--json")
     assert (code, json.loads(out)["positives"]) == (0, 41), err
     assert "fair" not in err
 

@@ -22,9 +22,11 @@ from timelike import (
 )
 from timelike.datasets import cycle, duplication_divergence
 from timelike.estimator.ahead import ahead
-from timelike.estimator.candidates import FromPaths, Trained
+from timelike.estimator.candidates import Trained
 from timelike.estimator.carry_out import BEHIND, carry_out, choose, with_members
+from timelike.estimator.read_off_candidates import FromPaths
 from timelike.estimator.recipes import candidate_geometries, recipe, variations
+from timelike.estimator.settings import FitOptions
 from timelike.evaluation.splits import split_edges
 from timelike.likelihoods import TripleFermiDirac
 from timelike.manifolds import MANIFOLDS
@@ -56,13 +58,19 @@ def test_the_best_of_a_few_is_kept(fitted, capsys):
     assert all(f"{name} {score:.3f}" in about["reason"] for name, score in scores.items())
 
 
-@pytest.mark.parametrize(("second", "trained"), [(0.9 - BEHIND, 1), (0.95, 3)])
-def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(second, trained):
+@pytest.fixture(scope="module")
+def placed():
+    """A plan that starts with points from paths, without evidence, and these points."""
     graph = duplication_divergence(seed=17, nodes=60)
-    plan = dataclasses.replace(resolve(graph), asks_all=False)
+    plan = dataclasses.replace(resolve(graph, FitOptions(evidence="none")), asks_all=False)
+    assert isinstance(plan.candidates[0], FromPaths)
+    return plan, plan.candidates[0].embed(plan.graph)
+
+
+@pytest.mark.parametrize(("second", "trained"), [(0.9 - BEHIND, 1), (0.95, 3)])
+def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(placed, second, trained):
+    plan, embedding = placed
     paths, first, *_ = plan.candidates
-    assert isinstance(paths, FromPaths)
-    embedding = paths.embed(plan.graph)
     reached = {paths.geometry: 0.9, first.geometry: second}
 
     def train(_, candidate, *__):

@@ -12,7 +12,7 @@ from timelike import DiGraph, EdgeShards, Negatives, Settings, SpacetimeEmbeddin
 from timelike.core import Manifold
 from timelike.datasets import duplication_divergence
 from timelike.estimator import FitOptions
-from timelike.estimator.fit_plan import assemble
+from timelike.estimator.planned_candidates import assemble
 from timelike.evaluation import split_edges
 from timelike.likelihoods import LawLucas
 from timelike.manifolds import Minkowski

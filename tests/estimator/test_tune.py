@@ -10,7 +10,7 @@ import timelike as tl
 from timelike.core.struct import numbers_of
 from timelike.engine.negatives import Negatives
 from timelike.estimator import search_space, tuning
-from timelike.estimator.fit_plan import assemble
+from timelike.estimator.planned_candidates import assemble
 from timelike.estimator.recipes import negatives_of
 from timelike.estimator.settings import PRESETS, TRAINING, Settings, as_settings
 
@@ -160,7 +160,7 @@ def test_training_names_are_those_of_a_config():
 
 @pytest.mark.long
 def test_fit_with_settings(tuned):
-    fitted = tl.SpacetimeEmbedding(settings=tuned.settings, progress=False).fit(GRAPH)
+    fitted = tl.SpacetimeEmbedding(settings=tuned.settings, evidence="none", progress=False).fit(GRAPH)
     assert fitted.geometry_ == tuned.settings.geometry
     assert fitted.embedding_.info["config"]["learning_rate"] == tuned.settings.training["learning_rate"]
     assert fitted.embedding_.model.likelihood.tau1 == pytest.approx(tuned.settings.numbers["tau1"])
@@ -189,10 +189,11 @@ def test_commands(tmp_path, monkeypatch, capsys):
     found = json.loads(capsys.readouterr().out)
     assert list(found) == ["settings", "leaderboard", "trials", "seconds", "version"]
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["best.toml", "start.toml"]
-    main(["fit", GRAPH_NAME, "--settings", "best.toml", "--out", "model"])
+    alone = ("--evidence", "none")
+    main(["fit", GRAPH_NAME, "--settings", "best.toml", "--out", "model", *alone])
     assert "as the settings say" in capsys.readouterr().out
     budget = ("--tune", "--budget", "0.01")
-    main(["fit", GRAPH_NAME, *budget, "--settings", "start.toml", "--out", "tuned", "--json"])
+    main(["fit", GRAPH_NAME, *budget, "--settings", "start.toml", "--out", "tuned", "--json", *alone])
     assert json.loads(capsys.readouterr().out)["epochs"] == 4
     for wrong in (["--preset", "cyclic", "--settings", "start.toml"], ["--out", "best.txt"]):
         with pytest.raises(SystemExit) as stop:

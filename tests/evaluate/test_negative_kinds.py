@@ -122,7 +122,8 @@ def test_edges_of_a_root_above_all_have_no_non_edges_of_their_own():
     turned = DiGraph.from_arrays(tree.targets, tree.sources, tree.num_nodes)
     back = draw_negatives("same_target", turned, pairs[:, ::-1], ratio=2)
     assert sorted(back[:, 1].tolist()) == sorted(found[:, 0].tolist())
-    model = tl.SpacetimeEmbedding(settings="hierarchy", dim=3, epochs=1, valid_fraction=0.4, progress=False)
+    quick = {"dim": 3, "epochs": 1, "evidence": "none", "baselines": "none", "progress": False}
+    model = tl.SpacetimeEmbedding(settings="hierarchy", valid_fraction=0.4, **quick)
     assert "calibrated on" in model.fit(tree).embedding_.info["calibration"]
 
 

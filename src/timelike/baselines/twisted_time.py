@@ -47,7 +47,7 @@ class TwistedTime(Likelihood):
         return Separation((interval - p[half] - q[half])[None], (q[0] - p[0] + twist)[None])
 
     def products(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of sources and targets whose inner products are the log-odds, but for a term of the source."""
+        """Both halves of x_p·y_q + b_q for every node."""
         half = points.shape[1] // 2
         time, times, mass, spaces = points[:, 0], points[:, 1:half], points[:, half], points[:, half + 1 :]
         near, turn = 2 / float(self.tau1), 2 / float(self.tau2)

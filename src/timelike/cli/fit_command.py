@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 import timelike as tl
-from timelike._util.checks import positive_number
 from timelike._util.choices import Evidence, Geometry, Preset
 from timelike._util.remote_files import url_of
 from timelike.cli.evidence_options import EvidenceOptions
+from timelike.cli.fit_checks import check_fit
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
@@ -33,12 +33,13 @@ from timelike.cli.options import (
     optional,
 )
 from timelike.cli.printing import note, print_json, showing
-from timelike.cli.reading_options import Edges, TimedOptions, is_there, source_of
+from timelike.cli.reading_options import Edges, TimedOptions, source_of
 from timelike.cli.remote_models import local_model
 from timelike.cli.saved_models import OwnManifold, beside, keeping, own_manifold
-from timelike.cli.split_files import checked_negatives, part_of_split
+from timelike.cli.split_files import validation_of
 
 if TYPE_CHECKING:
+    from timelike.estimator.fit_plan import FitPlan
     from timelike.io.edge_shards import AnyGraph
 
 
@@ -121,7 +122,7 @@ class Fit:
         """Read, train, save, and print a summary."""
         from timelike.embedding import model_folder
 
-        self._check()
+        check_fit(self)
         estimator = self.estimator()
         place = self.many.place
         if (url := url_of(self.out)) is not None:
@@ -155,61 +156,6 @@ class Fit:
                 self._keep_replay(estimator)
             shutil.rmtree(beside(self.out), ignore_errors=True)
         self.print_summary(estimator, start)
-
-    def _check(self) -> None:
-        """Reject contradictory options before anything is read."""
-        many = self.many.coordinator is not None or self.many.ray is not None
-        start = "--ray" if self.many.ray is not None else "--coordinator"
-        one_process = {
-            "--tune": self.tune,
-            "--snapshots": self.snapshots is not None,
-            "--seeds": self.training.seeds > 1,
-            "--members": self.members > 1,
-            "--refit yes": self.refit == "yes",
-        }
-        in_memory = {
-            **one_process,
-            "--valid": self.valid is not None,
-            "--time": self.reading.time is not None,
-            "--nodes": self.reading.nodes is not None,
-            start: many,
-            "--partitions": self.partitions is not None,
-        }
-        on_disk = {
-            **in_memory,
-            "--stream": self.stream,
-            "--plan": self.plan,
-            "--valid-fraction": bool(self.valid_fraction),
-            f"--baselines {self.baselines}": self.baselines not in ("untrained", "none"),
-        }
-        del on_disk["--partitions"]
-        pairs = {
-            ("--valid", "--valid-fraction"): self.valid is not None and self.valid_fraction is not None,
-            ("--valid", "--time"): self.valid is not None and self.reading.time is not None,
-            ("--preset", "--settings"): self.preset is not None and self.settings is not None,
-            ("--manifold", "--geometry"): self.manifold is not None and self.geometry != "auto",
-            ("--plan", "--tune"): self.plan and self.tune,
-            ("--plan", start): self.plan and many,
-            **{("--stream", name): self.stream and used for name, used in in_memory.items()},
-            ("--log", start): self.log is not None and many,
-            **{(name, start): many and used for name, used in one_process.items()},
-            **{("--partitions", name): bool(self.partitions) and used for name, used in on_disk.items()},
-        }
-        for (first, second), both in pairs.items():
-            if both:
-                raise ValueError(f"{first} cannot be combined with {second}")
-        self.outside.check(
-            {"--stream": self.stream, start: many, "--partitions": self.partitions is not None}
-        )
-        if self.budget is not None and not self.tune:
-            raise ValueError("--budget needs --tune; add --tune or remove --budget")
-        positive_number("checkpoint_seconds", self.many.checkpoint_seconds, finite=False)
-        if self.snapshots is not None and self.snapshots < 2:
-            raise ValueError(f"--snapshots is {self.snapshots}; it must be ≥ 2")
-        source_of(self.edges)
-        gone = next((one for one in self.edges if url_of(one) is None and not is_there(one)), None)
-        if self.stream and gone is not None:
-            raise FileNotFoundError(f"{gone}: no such file; --stream needs edge files")
 
     def estimator(self) -> tl.SpacetimeEmbedding:
         """The estimator that the options describe, not fitted yet."""
@@ -261,20 +207,27 @@ class Fit:
         near = self.out.absolute().parent  # on the disk that the fit would write to
         with tempfile.TemporaryDirectory(dir=near) if self.stream else nullcontext("") as folder:
             graph = self._informed(estimator, self._read(Path(folder, "shards")))
-            plan = estimator.plan(graph, valid=self.read_valid(graph))
+            plan = self._planned(estimator, graph, self.read_valid(graph))
         print_json(to_plain(plan.to_dict(), "plan")) if self.json else print(plan)
+
+    def _planned(
+        self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph, valid: tl.DiGraph | tl.Split | None
+    ) -> FitPlan:
+        """The plan; a note says if the graph, not the user, chose what the model learns."""
+        from timelike.estimator.settings import as_settings
+
+        plan = estimator.plan(graph, valid=valid)
+        if as_settings(estimator.settings).valid_negatives is None:
+            note_few_ends(plan)
+        return plan
 
     def _train(self, estimator: tl.SpacetimeEmbedding, graph: AnyGraph) -> None:
         """Plan and train, with checkpoints beside the model."""
-        from timelike.estimator.settings import as_settings
-
         graph = self._informed(estimator, graph)
         valid = self.read_valid(graph)
         if self.tune:
             estimator.set_params(settings=self._tuned(graph, valid, estimator.settings))
-        plan = estimator.plan(graph, valid=valid)
-        if as_settings(estimator.settings).valid_negatives is None:
-            note_few_ends(plan)
+        plan = self._planned(estimator, graph, valid)
         every = self.many.checkpoint_seconds
         estimator.set_params(checkpoint=tl.Checkpointing(beside(self.out) / "run.safetensors", None, every))
         try:
@@ -304,19 +257,7 @@ class Fit:
 
     def read_valid(self, graph: Any) -> tl.DiGraph | tl.Split | None:
         """The validation edges of --valid, if any; those of a split come with its negatives."""
-        if self.valid is None:
-            return None
-        from timelike.estimator.inputs import said_of_validation
-
-        edges = self.reading.pairs(self.valid, graph.num_nodes, graph.names)
-        for line in said_of_validation(graph, edges):
-            note(f"{self.valid}: {line}")
-        valid = tl.DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
-        if (part := part_of_split(self.valid)) is None:
-            return valid
-        drawn = self.reading.pairs(part.negatives_file, graph.num_nodes, graph.names)
-        drawn = checked_negatives(graph.with_edges(valid.pairs), drawn, part.negatives_file)
-        return tl.Split(graph, valid.pairs, drawn, edges[:0], edges[:0], part.kind)
+        return None if self.valid is None else validation_of(self.valid, self.reading, graph)
 
     def _keep_replay(self, estimator: tl.SpacetimeEmbedding) -> None:
         from timelike.training.replay import record

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import tyro
 
 from timelike._util.checks import output_path
 from timelike._util.choices import TableFormat
-from timelike.cli.answer_tables import DIGITS, labelling, name_column, nodes_in, table_of
+from timelike.cli.answer_tables import labelling, name_column, table_of
 from timelike.cli.label_columns import label_columns
 from timelike.cli.options import File, Flag, Json, chosen, optional
+from timelike.cli.predicted_edges import PredictedEdges
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
-from timelike.cli.relatives_table import Asked, check_relatives, relatives
+from timelike.cli.relatives_table import QUESTIONS, Asked, relatives
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
 
 Node = Annotated[str | None, optional("NODE")]
 
 #: Default of --top.
 TOP = 10
-
-#: Scoring more pairs than this takes long: a note says so.
-MANY = 10**9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,13 +144,19 @@ class Predict:
             raise ValueError(f"predict needs one of {', '.join(modes)}")
         if len(used) > 1:
             raise ValueError(f"{used[0]} cannot be combined with {used[1]}")
-        limits = {"--sources": (self.sources, ("--all", "--each")), "--targets": (self.targets, ("--all",))}
-        for option, (file, allowed) in limits.items():
-            if file is not None and used[0] not in allowed:
+        limits: dict[str, tuple[Any, Sequence[str]]] = {
+            "--sources": (self.sources, ("--all", "--each")),
+            "--targets": (self.targets, ("--all",)),
+            "--threshold": (self.threshold, QUESTIONS),
+            "--why": (self.why or None, ("--all", "--source", "--target")),
+        }
+        for option, (value, allowed) in limits.items():
+            if value is not None and used[0] not in allowed:
                 raise ValueError(
                     f"{option} cannot be combined with {used[0]}; it needs {' or '.join(allowed)}"
                 )
-        check_relatives(used[0], self.common, self.threshold, self.why)
+        if self.common and len(self.common) != 2:
+            raise ValueError(f"--common has {len(self.common)} nodes; it must be two: --common A B")
         if self.each is not None and self.top is not None:
             raise ValueError("--top cannot be combined with --each")
         for option, count in (("--top", self.top), ("--each", self.each)):
@@ -223,106 +222,16 @@ class Predict:
         return form
 
     def _predict(self, fitted: Fitted, take: Take) -> None:
-        embedding, known, names = fitted.embedding, fitted.known, name_column(fitted)
-        answers = fitted.answers
+        """Write the table of edges that the options ask for."""
+        answers = PredictedEdges(fitted, take, self.why, self.reading.missing == "skip")
         top = TOP if self.top is None else self.top
-        columns = ["source", "target", "probability", *["spread"] * (answers.members > 1)]
         if self.pairs is not None:
-            self._score(self.pairs, fitted, take, names, columns)
+            answers.score(self.pairs, self.reading, self.top)
         elif self.each is not None:
-            self._predict_each(self.each, fitted, take, names, columns)
+            answers.best_of_each(self.each, self.sources)
         elif self.all:
-            skip = self.reading.missing == "skip"
-            ends = [nodes_in(fitted, file, skip) for file in (self.sources, self.targets)]
-            pairs = math.prod(len(embedding.points) if end is None else len(end) for end in ends)
-            if pairs > MANY:
-                note(f"scoring {pairs:.1e} pairs; use --source, --sources or --targets to score fewer")
-            edges = answers.top_edges(top, sources=ends[0], targets=ends[1], exclude=known)
-            take(self._explained(fitted, edges, columns, names))
-            if fitted.joint is not None and ends == [None, None] and edges:
-                note(_precision(fitted.joint.precision_at(len(edges)), [edge[2] for edge in edges]))
+            answers.best(top, self.sources, self.targets)
+        elif self.source is not None:
+            answers.best_of_node(self.source, top, incoming=False)
         else:
-            incoming = self.source is None
-            text, others = (self.target, "sources") if incoming else (self.source, "targets")
-            node = fitted.node(str(text), "--target" if incoming else "--source")
-            strangers = embedding.strangers(known, incoming)
-            if node in map(embedding.name, strangers):
-                note(f"{text} has no known {others}, and training did not learn any for such nodes")
-            rank = answers.top_sources if incoming else answers.top_targets
-            take(self._explained(fitted, rank(node, top, exclude=known), columns, names))
-
-    def _explained(
-        self, fitted: Fitted, edges: Sequence[Any], columns: list[str], names: pl.Series
-    ) -> pl.DataFrame:
-        """The table of edges, with --why the contributions of each group of evidence."""
-        table = table_of(edges, columns, names.dtype)
-        if not self.why or fitted.joint is None:
-            return table
-        import polars as pl
-
-        reasons = [fitted.joint.why(edge[0], edge[1])[1] for edge in edges]
-        rows = [{one.group: one.contribution for one in row} for row in reasons]
-        groups = dict.fromkeys(fitted.joint.combiner.groups)
-        added = (pl.Series(f"why: {group}", [round(row[group], 2) for row in rows]) for group in groups)
-        return table.with_columns(added)
-
-    def _predict_each(
-        self, count: int, fitted: Fitted, take: Take, names: pl.Series, columns: list[str]
-    ) -> None:
-        """Write the most likely edges of every source, in pieces."""
-        import numpy as np
-        import polars as pl
-
-        from timelike.graphs.digraph import node_numbers
-
-        answers, known = fitted.answers, fitted.known
-        nodes = nodes_in(fitted, self.sources, self.reading.missing == "skip")
-        if nodes is None:
-            strangers = fitted.embedding.strangers(known)
-            sources = np.delete(np.arange(len(answers.points)), strangers)
-        else:
-            every = node_numbers([*dict.fromkeys(nodes)], len(answers.points), answers.names, "--sources")
-            sources = np.asarray(every, np.int64)
-        if not len(sources):
-            take(table_of([], columns, names.dtype))
-        for s, t, *numbers in answers.best_of_each(sources, count, known):
-            table = {"source": names.gather(s), "target": names.gather(t)}
-            for column, values in zip(columns[2:], numbers, strict=True):
-                table[column] = pl.Series(values, dtype=pl.Float64).round_sig_figs(DIGITS).cast(pl.Float32)
-            take(pl.DataFrame(table))
-        if fitted.joint is not None and (recall := fitted.joint.recall(count, sources, known)):
-            note(recall.text)
-
-    def _score(self, file: str, fitted: Fitted, take: Take, names: pl.Series, columns: list[str]) -> None:
-        """Score the pairs of a file and write them in its order, or the best of them."""
-        import numpy as np
-        import polars as pl
-
-        from timelike.evaluation.pair_evaluation import score_pairs
-
-        embedding, best = fitted.answers, None
-
-        def score(pairs: np.ndarray) -> None:
-            nonlocal best
-            scores = [np.exp(score_pairs(embedding, *pairs.T))]
-            scores += [embedding.spread_by_number(*pairs.T)] if embedding.members > 1 else []
-            values = [*(names.gather(end) for end in pairs.T), *(x.astype(np.float32) for x in scores)]
-            frame = pl.DataFrame(dict(zip(columns, values, strict=True)))
-            if self.top is None:
-                take(frame)
-                return
-            frame = frame if best is None else pl.concat([best, frame])
-            best = frame.sort("probability", descending=True, maintain_order=True).head(self.top)
-
-        self.reading.each_pairs(file, len(embedding.points), embedding.names, score)
-        if best is not None:
-            take(best)
-
-
-def _precision(found: float, listed: Sequence[float]) -> str:
-    """How many of the first edges were right in validation, and whether these are as likely."""
-    mean = sum(listed) / len(listed)
-    text = f"in validation, about {100 * found:.0f} % of the top {len(listed):,} were edges"
-    if mean >= found / 2:
-        return text
-    return f"{text}; those listed here are less likely, {100 * mean:.2g} % on average"
+            answers.best_of_node(str(self.target), top, incoming=True)

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from timelike.cli.printing import note
+from timelike.cli.reading_options import PairOptions
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from timelike.evaluation.splits import Split
     from timelike.graphs.digraph import DiGraph
 
 #: The file of a split for Python, beside its edge files.
@@ -51,3 +53,20 @@ def checked_negatives(known: DiGraph, pairs: np.ndarray, file: str) -> np.ndarra
         return check_listed(known, pairs)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
+
+
+def validation_of(file: str, reading: PairOptions, graph: DiGraph) -> DiGraph | Split:
+    """The validation edges in a file, for training on a graph; those of a split come with its negatives."""
+    from timelike.estimator.inputs import said_of_validation
+    from timelike.evaluation.splits import Split
+    from timelike.graphs.digraph import DiGraph
+
+    edges = reading.pairs(file, graph.num_nodes, graph.names)
+    for line in said_of_validation(graph, edges):
+        note(f"{file}: {line}")
+    valid = DiGraph.from_arrays(edges[:, 0], edges[:, 1], graph.num_nodes, graph.names)
+    if (part := part_of_split(file)) is None:
+        return valid
+    drawn = reading.pairs(part.negatives_file, graph.num_nodes, graph.names)
+    drawn = checked_negatives(graph.with_edges(valid.pairs), drawn, part.negatives_file)
+    return Split(graph, valid.pairs, drawn, edges[:0], edges[:0], part.kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import ClassVar
 
+import numpy as np
 from jaxtyping import Array, Float
 
 from timelike.core.manifold import Manifold, Point, Separation
@@ -40,6 +41,13 @@ class Likelihood(abc.ABC):
     def factors(self, separation: Separation) -> dict[str, LogProb]:
         """The logarithm of each factor in `formula`, for every image: an explanation of F."""
         return {"F": self.log_prob(separation)}
+
+    def products(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Rows of sources and targets whose inner products are the log-odds, but for a term of the source.
+
+        None if there are no such rows.
+        """
+        return None
 
     def logits(self, separation: Separation) -> tuple[LogProb, LogProb]:
         """Softmax logits of a contrastive likelihood: of the pair as an edge and as a negative sample."""

@@ -58,8 +58,8 @@ def inner_products(embedding: Embedding, learn: bool = True, seed: int = 0) -> I
     manifold, base = embedding.model.manifold, _base(embedding.model.manifold)
     points = embedding.points.astype(np.float64)
     rows, nodes = points, np.arange(len(points))
-    if hasattr(embedding.model.likelihood, "products"):
-        exact, ends = (x.astype(np.float32) for x in embedding.model.likelihood.products(points))
+    if (products := embedding.model.likelihood.products(points)) is not None:
+        exact, ends = (x.astype(np.float32) for x in products)
         return InnerProducts(manifold, points, ends, nodes, np.zeros(0), exact)
     if isinstance(manifold, Cylinder):
         turns = np.array([0, -1, 1])

@@ -1,35 +1,25 @@
 """The likeliest targets of many sources: exact, without a table of all pairs or a sort of every row.
 
-Nodes lie in blocks. A compiled program computes the scores of some sources but keeps only the largest of each
-block: the k largest scores lie in the k blocks with the largest maxima, and only these are scored again. A
-source with d known targets needs the best k + d + 1 blocks; sources that need about as many share a program.
+A source with d known targets needs the k + d + 1 nodes with the highest scores (`block_ranking`); sources
+that need about as many share a program.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from timelike._util.progress import bar
 from timelike.core.model import Ranker
 from timelike.embedding import exact_ranking
+from timelike.embedding.block_ranking import MOST_BLOCKS, TOGETHER, best_of_rows, in_blocks
 from timelike.graphs.digraph import DiGraph
-from timelike.manifolds import pairwise
-
-#: Nodes of a block, and sources that are scored at a time.
-BLOCK, TOGETHER = 128, 32
 
 #: Sources of a piece of the answer.
 PIECE = 1 << 12
-
-#: From this share of all blocks on, a source is ranked on its own.
-MOST_BLOCKS = 0.25
 
 
 class Ranked(NamedTuple):
@@ -55,7 +45,7 @@ def best_targets(
     nodes = columns.shape[1]
     open_to = np.ones(nodes, bool)
     open_to[[] if never is None else never] = False
-    padded = jnp.pad(columns, ((0, 0), (0, -nodes % BLOCK)), mode="edge")
+    blocks = in_blocks(columns)
     degrees = np.zeros(nodes, np.int64) if known is None else np.diff(known.row_starts)
     wanted = count + 1 + degrees + int((~open_to).sum())
     wanted = 1 << np.ceil(np.log2(wanted)).astype(int)
@@ -65,30 +55,16 @@ def best_targets(
         found: list[Ranked] = []
         for size in np.unique(wanted[here]):
             same = here[wanted[here] == size]
-            if size > MOST_BLOCKS * nodes / BLOCK:
+            if size > MOST_BLOCKS * blocks.blocks:
                 found += [_alone(model, columns, int(s), count, known, open_to) for s in same]
                 continue
             for first in range(0, len(same), TOGETHER):
                 few = same[first : first + TOGETHER]
-                rows = np.pad(few, (0, TOGETHER - len(few)), mode="edge")
-                at, scores = (np.asarray(x)[: len(few)] for x in _best(model, padded, rows, int(size)))
+                at, scores = best_of_rows(model, blocks, few, int(size))
                 found.append(_kept(few, at, scores, count, known, open_to))
         shown.update(len(here))
         yield _in_order(here, found, nodes)
     shown.close()
-
-
-@partial(jax.jit, static_argnames="wanted")
-def _best(model: Ranker, columns: Array, rows: Array, wanted: int) -> tuple[Array, Array]:
-    """The nodes with the `wanted` highest scores of each row, best first, and the scores."""
-    p = columns[:, rows]
-    blocks = columns.reshape(columns.shape[0], -1, BLOCK)
-    highest = pairwise.log_probs(model, p[:, :, None, None], blocks[:, None]).max(axis=-1)
-    chosen = jnp.sort(jax.lax.top_k(highest, wanted)[1], axis=1)  # equal scores keep the order of the nodes
-    at = (chosen[:, :, None] * BLOCK + jnp.arange(BLOCK)).reshape(len(rows), -1)
-    scores = pairwise.log_probs(model, p[:, :, None], columns[:, at])
-    best, place = jax.lax.top_k(scores, wanted)
-    return jnp.take_along_axis(at, place, axis=1), best
 
 
 def _kept(

@@ -7,8 +7,9 @@ hierarchy, spectral.
 
 from timelike.estimator.baseline_names import TRAINED, UNTRAINED
 from timelike.estimator.baseline_scores import BASELINES, evaluate_baselines
-from timelike.estimator.candidates import Candidate, FromPaths, NestedCones, Trained
+from timelike.estimator.candidates import Candidate, Trained
 from timelike.estimator.fit_plan import FitPlan, resolve
+from timelike.estimator.read_off_candidates import FromPaths, NestedCones
 from timelike.estimator.settings import PRESETS, FitOptions, Settings
 from timelike.estimator.spacetime_embedding import SpacetimeEmbedding
 from timelike.estimator.tuning import Tuned, tune

@@ -13,19 +13,12 @@ from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.padded_edges import Room
 from timelike.estimator.ahead import Ahead, ahead
-from timelike.estimator.candidates import (
-    Candidate,
-    Checkpoint,
-    NestedCones,
-    ReadOff,
-    Trained,
-    kept_epoch,
-    made,
-    question_aps,
-    with_valid_ap,
-)
+from timelike.estimator.candidate_scores import question_aps, with_valid_ap
+from timelike.estimator.candidates import Candidate, Checkpoint, Trained
 from timelike.estimator.fit_plan import FitPlan
 from timelike.estimator.join import Folds, joined, why_not_joined
+from timelike.estimator.made_again import kept_epoch, made
+from timelike.estimator.read_off_candidates import NestedCones, ReadOff
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.evidence.joint import Joint

@@ -10,8 +10,8 @@ from timelike._util.checks import show
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of, with_numbers
 from timelike.embedding.calibration import FEWEST as FEWEST_EDGES
-from timelike.estimator.candidates import NestedCones
 from timelike.estimator.inputs import RATIO
+from timelike.estimator.read_off_candidates import NestedCones
 from timelike.estimator.recipes import READ_OFF
 from timelike.estimator.settings import FitOptions, Settings, dim_of, only
 from timelike.evaluation.labelled_pairs import LabelledPairs

@@ -14,13 +14,15 @@ from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.padded_edges import Room
 from timelike.estimator.ahead import Ahead, in_this_precision
-from timelike.estimator.candidates import kept_epoch, made
 from timelike.estimator.fit_plan import FitPlan
+from timelike.estimator.made_again import kept_epoch, made
 from timelike.evidence.expression import Expression
 from timelike.evidence.joint import Joint
-from timelike.evidence.learning import FEWEST, PARTS, Fold, combine, split_into_folds
+from timelike.evidence.learning import FEWEST, PARTS, Fold, combine
+from timelike.evidence.node_features import NodeFeatures
 from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.evidence.structure import Structure
+from timelike.evidence.whole_nodes import Part, alike, split_into_folds
 from timelike.graphs.digraph import DiGraph
 from timelike.training.training_loop import DivergedError
 
@@ -56,7 +58,7 @@ class Folds:
     """
 
     known: DiGraph
-    parts: tuple[tuple[DiGraph, np.ndarray], ...]
+    parts: tuple[Part, ...]
     evidence: tuple[Evidence, ...]
     room: Room | None
 
@@ -66,10 +68,12 @@ class Folds:
         known = graph if plan.valid is None else TrainedOn(graph, plan.valid).known
         if known.num_edges > CROSS_FITTED:
             return cls(known, (), evidence_of(plan, known), None)
-        parts = tuple(split_into_folds(known, PARTS, plan.candidates[0].seed, bool(plan.outside)))
-        graphs = [graph for graph, _ in parts]
+        evidence, seed = evidence_of(plan, known), plan.candidates[0].seed
+        groups = groups_of(evidence, known, seed) if plan.outside else None
+        parts = tuple(split_into_folds(known, PARTS, seed, groups))
+        graphs = [part.graph for part in parts]
         room = Room.of([known, *graphs], plan.trained[0].config.negatives) if plan.trained else None
-        begun = tuple(Begun(one, graphs, work) for one in evidence_of(plan, known))
+        begun = tuple(Begun(one, graphs, work) for one in evidence)
         return cls(known, parts, begun, room)
 
 
@@ -116,17 +120,25 @@ def evidence_of(plan: FitPlan, known: DiGraph) -> tuple[Evidence, ...]:
     return (*structure, *outside)
 
 
+def groups_of(evidence: Iterable[Evidence], known: DiGraph, seed: int) -> np.ndarray:
+    """Groups of targets with like profiles by the first evidence that has profiles; else each node alone."""
+    for one in evidence:
+        if isinstance(one, Expression | NodeFeatures):
+            return alike(one.profiles(known), np.unique(known.targets), seed)
+    return np.arange(known.num_nodes)
+
+
 def _trained(embedding: Embedding, folds: Folds) -> Iterator[Fold]:
     """The folds, each with the chosen settings trained on the rest; all cores take part."""
     chosen = made(embedding, max(kept_epoch(embedding), 1))
 
-    def trained(part: tuple[DiGraph, np.ndarray]) -> Fold:
-        graph, held_out = part
+    def trained(part: Part) -> Fold:
         try:
-            geometry = chosen.embed(graph, progress=False, room=folds.room)
+            geometry = chosen.embed(part.graph, progress=False, room=folds.room)
         except DivergedError as error:
             geometry = error.embedding
-        return Fold(graph, dataclasses.replace(geometry, score=embedding.score), held_out)
+        geometry = dataclasses.replace(geometry, score=embedding.score)
+        return Fold(part.graph, geometry, part.held_out, part.whole)
 
     yield from map(trained, folds.parts[:1])  # the program is compiled now
     with ThreadPoolExecutor(cores()) as pool:

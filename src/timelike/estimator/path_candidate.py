@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from timelike._util.checks import show
 from timelike.baselines import twisted_time
-from timelike.estimator.candidates import FromPaths
 from timelike.estimator.cone_candidate import OF_TRAINING, refuse_training
+from timelike.estimator.read_off_candidates import FromPaths
 from timelike.estimator.settings import FitOptions, Settings, dim_of
 from timelike.graphs.digraph import DiGraph
 from timelike.io.edge_shards import AnyGraph

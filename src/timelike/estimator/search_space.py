@@ -10,7 +10,7 @@ import numpy as np
 from timelike.core.model import Model
 from timelike.core.struct import numbers_of
 from timelike.engine.config import Config
-from timelike.estimator.fit_plan import assemble
+from timelike.estimator.planned_candidates import assemble
 from timelike.estimator.recipes import SWEPT_OF_CONFIG, TIMELESS, candidate_geometries, negatives_of
 from timelike.estimator.settings import Settings
 from timelike.graphs.digraph import DiGraph

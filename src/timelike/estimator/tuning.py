@@ -26,8 +26,9 @@ from timelike.core.model import Model
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
-from timelike.estimator.fit_plan import assemble, resolve
+from timelike.estimator.fit_plan import resolve
 from timelike.estimator.journal import Journal
+from timelike.estimator.planned_candidates import assemble
 from timelike.estimator.recipes import portfolio, shortened
 from timelike.estimator.search_space import Arm, arms_around, centre_of, draw, in_arm, with_drawn
 from timelike.estimator.settings import FitOptions, Settings, as_settings

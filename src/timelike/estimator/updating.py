@@ -11,7 +11,9 @@ from timelike._util.checks import positive_number, whole_number
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.config import Config
-from timelike.estimator.candidates import Checkpoint, ReadOff, made
+from timelike.estimator.candidates import Checkpoint
+from timelike.estimator.made_again import made
+from timelike.estimator.read_off_candidates import ReadOff
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.joint import Joint

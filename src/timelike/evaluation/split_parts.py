@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from timelike.graphs.digraph import DiGraph, checked_times
+from timelike.graphs.digraph import DiGraph
+from timelike.graphs.edge_checks import checked_times
 
 TRAIN, VALID, TEST = 0, 1, 2
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from timelike._util.checks import positive_number
+from timelike._util.progress import within_stage
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS
 from timelike.evidence.density import Curve, Scale
@@ -131,7 +132,7 @@ def learn(
     labels = np.arange(len(parts)) < len(edges.parts)
     trees = [
         TreeTables.learn(x[parts != part], labels[parts != part], weight[parts != part], seed + part)
-        for part in range(int(parts.max()) + 1)
+        for part in within_stage(range(int(parts.max()) + 1), "learning", unit="part")
     ]
     scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
     scale = measured = lesson.sample.scale(trees, ratio)

@@ -20,6 +20,7 @@ from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
 from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.evidence.structure import Structure
+from timelike.evidence.whole_nodes import as_often_whole
 from timelike.graphs.digraph import DiGraph
 
 #: Folds of a small graph; members of the combiner.
@@ -37,12 +38,8 @@ PROPOSED = (0.25, 0.25, 0.5)
 #: Weights of the negatives of the four questions, relative to the edges.
 SHARES = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.0}
 
-#: With evidence from outside, nodes without any edge can be judged. To learn how, all edges into this share
-#: of the nodes, and out of this share, are held out together; not those of nodes with more than `LARGEST` of
-#: all edges.
-INTO_ONE, OUT_OF_ONE, LARGEST = 0.5, 0.15, 0.05
-
-#: The weights then, if few nodes are sources (or targets): negatives of the suitable kind join the others.
+#: The weights with evidence from outside, if few nodes are sources (or targets): negatives of the suitable
+#: kind join the others.
 UNIFORM, SUITABLE = 1.0, 2.0
 
 #: Negatives of the suitable kind per edge.
@@ -54,29 +51,12 @@ FEWEST = 60
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Fold:
-    """A graph without some edges, an embedding of it, and these edges, (n, 2)."""
+    """A graph without some edges, an embedding of it, and these edges, (n, 2); `whole` as in `Part`."""
 
     graph: DiGraph
     geometry: Embedding
     held_out: np.ndarray
-
-
-def split_into_folds(
-    graph: DiGraph, parts: int, seed: int, whole: bool = False
-) -> list[tuple[DiGraph, np.ndarray]]:
-    """Graphs without one fold of the edges each, and these edges.
-
-    Folds have equal sizes, unless all edges of some nodes go together as a `whole`.
-    """
-    rng = np.random.default_rng([seed, 7])
-    size = graph.num_edges // parts
-    fold = np.full(graph.num_edges, parts)
-    fold[rng.permutation(graph.num_edges)[: parts * size]] = np.repeat(np.arange(parts), size)
-    for ends, share in ((graph.sources, OUT_OF_ONE), (graph.targets, INTO_ONE)) if whole else ():
-        few = np.bincount(ends, minlength=graph.num_nodes) <= LARGEST * graph.num_edges
-        together = few & (rng.random(graph.num_nodes) < share)
-        fold = np.where(together[ends], rng.integers(0, parts, graph.num_nodes)[ends], fold)
-    return [(graph.subgraph(fold != part), graph.pairs[fold == part]) for part in range(parts)]
+    whole: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def combine(
@@ -115,18 +95,23 @@ def combine(
         drawn, _ = draw_questions(known, edges, seed + 1000 * number)
         if suitable != "uniform":
             drawn[suitable] = draw_negatives(suitable, known, edges, RATIO, [seed + 1000 * number, 4])
+        if fold.whole is not None:
+            drawn = as_often_whole(drawn, edges, fold.whole, known, rng)
         others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
         parts, other_parts = deal(edges), deal(others)
-
-        negatives.append({kind: Table(_features(columns, rows), deal(rows)) for kind, rows in drawn.items()})
-        samples.append(_sample(columns, Table(edges, parts), Table(others, other_parts), weights))
-        if carried:
-            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
-            thinner = _sample(fewer, Table(edges, parts), Table(others, other_parts), weights)
-            ahead.append((thinner, _features(whole, others)))
+        more, more_parts = edges[:0], parts[:0]
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
-            asked.append(Table(_features(columns, more), more_parts))
+
+        own, random, watching, *found = _features(columns, edges, others, more, *drawn.values())
+        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), found, strict=True)})
+        samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
+        asked.append(Table(watching, more_parts))
+        if carried:
+            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
+            own, random = _features(fewer, edges, others)
+            thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
+            ahead.append((thinner, *_features(whole, others)))
     step = None
     if carried:
         sparser, rows = _concatenated(ahead)
@@ -167,14 +152,11 @@ def _concatenated(parts: Sequence[Any]) -> Any:
     return jax.tree.map(lambda *arrays: np.concatenate(arrays), *parts)
 
 
-def _sample(columns: Sequence[Prepared], edges: Table, others: Table, weights: np.ndarray) -> Sample:
-    """Pairs, (n, 2) instead of features, with their features."""
-    edges, others = (Table(_features(columns, pairs), parts) for pairs, parts in (edges, others))
-    return Sample(edges, others, weights)
-
-
-def _features(columns: Sequence[Prepared], pairs: np.ndarray) -> np.ndarray:
-    return np.hstack([one.features(*pairs.T) for one in columns])
+def _features(columns: Sequence[Prepared], *lists: np.ndarray) -> list[np.ndarray]:
+    """The features of several lists of pairs: counting for all of them at once takes least time."""
+    pairs = np.concatenate(lists)
+    rows = np.hstack([one.features(*pairs.T) for one in columns])
+    return np.split(rows, np.cumsum([len(one) for one in lists])[:-1])
 
 
 class _Watched:

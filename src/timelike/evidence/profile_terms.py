@@ -165,7 +165,10 @@ class Smoothed:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Nearness:
-    """How near t is to the known targets z ≠ t of each source; if `of_sources`, s to the sources of t."""
+    """How near t is to the known targets z ≠ t of each source; if `of_sources`, s to the sources of t.
+
+    `neighbour_terms` gives it whitened profiles.
+    """
 
     profiles: Profiles
     graph: DiGraph
@@ -240,7 +243,7 @@ def neighbour_terms(profiles: Profiles, graph: DiGraph) -> dict[str, ToTargets |
         for ridge in RIDGES[: 2 - of_sources]:
             found[f"regression on known {end}, {ridge:g}"] = ToTargets(profiles, graph, ridge, of_sources)
         if Nearness.affordable(graph, of_sources):
-            near = Nearness(profiles, graph, of_sources)
+            near = Nearness(profiles.whitened, graph, of_sources)
             found[f"nearest known of {end}"] = ToNearest(near, "nearest")
             found[f"sum to known {end}"] = ToNearest(near, "sum")
             found[f"share of sum to known {end}"] = ToNearest(near, "share")

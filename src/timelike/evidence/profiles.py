@@ -57,6 +57,17 @@ class Profiles:
         return found
 
     @cached_property
+    def whitened(self) -> Profiles:
+        """Profiles with the products Hₛₜ/√(hₛ hₜ), where H is the hat matrix with the ridge penalty 1.
+
+        In them the few directions in which most profiles differ count no more than any other.
+        """
+        values, vectors = np.linalg.eigh(self.z.T @ self.z)
+        rows = self.z @ (vectors / np.sqrt(np.maximum(values, 0) + 1)).astype(np.float32)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return Profiles((rows / np.where(norms > 0, norms, 1)).astype(np.float32), self.known)
+
+    @cached_property
     def _hats(self) -> dict[float, tuple[np.ndarray, np.ndarray]]:
         return {}
 

@@ -12,7 +12,8 @@ import numpy as np
 from timelike._util.checks import instance, show, whole_number
 from timelike._util.guesses import SaysTheRightCall
 from timelike.graphs import conversions, edge_sorting
-from timelike.graphs.node_names import NameColumn, Names, as_names, label_of, unknown
+from timelike.graphs.edge_checks import checked_rows, checked_times, checked_weights, count_names
+from timelike.graphs.node_names import Names, as_names, label_of, unknown
 from timelike.graphs.reading_notes import ReadSummary
 
 if TYPE_CHECKING:
@@ -52,6 +53,12 @@ class DiGraph(SaysTheRightCall):
         "number_of_nodes": "num_nodes",
         "number_of_edges": "num_edges",
         "has_edge": "has_edges(sources, targets), by number",
+        "in_degree": "to_networkx().in_degree, or np.bincount(targets, minlength=num_nodes)",
+        "out_degree": "to_networkx().out_degree, or np.diff(row_starts)",
+        "successors": "to_networkx().successors(node)",
+        "predecessors": "to_networkx().predecessors(node)",
+        "neighbors": "to_networkx().neighbors(node)",
+        "reverse": "DiGraph.from_arrays(targets, sources, num_nodes, names)",
         "add_edge": "with_edges(edges), which makes a new graph",
         "add_edges_from": "with_edges(edges), which makes a new graph",
     }
@@ -86,13 +93,13 @@ class DiGraph(SaysTheRightCall):
             raise ValueError(f"sources has {s.size:,} edges; at most {MOST_EDGES:,} are possible")
         top = int(max(s.max(), t.max())) + 1 if s.size else 0
         n = top if num_nodes is None else whole_number("num_nodes", num_nodes, 0)
-        n = n if names is None else _count_names(names, num_nodes)
+        n = n if names is None else count_names(names, num_nodes)
         if s.size and (min(s.min(), t.min()) < 0 or top > min(n, MOST_NODES)):
             raise ValueError(
                 f"node numbers run from {min(s.min(), t.min())} to {top - 1}; allowed: 0 to "
                 f"{min(n, MOST_NODES) - 1}"
             )
-        w = None if weights is None else _checked_weights(weights, s.size)
+        w = None if weights is None else checked_weights(weights, s.size)
         when = None if times is None else checked_times(times, s.size)
         rows, is_loop = s.size, s == t
         if loops := int(np.count_nonzero(is_loop)):
@@ -114,7 +121,7 @@ class DiGraph(SaysTheRightCall):
         number: dict[Hashable, int] = {}
         for name in nodes:
             number.setdefault(name, len(number))
-        rows = _checked_rows(edges)
+        rows = checked_rows(edges)
         ends = [[number.setdefault(name, len(number)) for name in row[:2]] for row in rows]
         array = np.asarray(ends, dtype=np.int64).reshape(-1, 2)
         weights = [row[2] for row in rows] if rows and len(rows[0]) == 3 else None
@@ -146,6 +153,7 @@ class DiGraph(SaysTheRightCall):
 
     def subgraph(self, keep: np.ndarray) -> DiGraph:
         """The graph of all nodes with the edges selected by a mask or by positions."""
+        instance("keep", keep, np.ndarray, "a mask of the edges, or positions; to_networkx() cuts out nodes")
         keep = np.flatnonzero(keep) if keep.dtype == bool else np.sort(keep)
         weights, times = (None if x is None else x[keep] for x in (self.weights, self.times))
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)
@@ -264,56 +272,3 @@ def checked_pairs(pairs: Any, num_nodes: int | None, argument: str) -> np.ndarra
     if array.ndim != 2 or array.shape[1] != 2:
         raise ValueError(f"{argument} has shape {array.shape}; it must be (number of pairs, 2)")
     return checked_nodes(array, MOST_NODES if num_nodes is None else num_nodes, argument)
-
-
-def checked_times(times: Any, count: int) -> np.ndarray:
-    """One number or date per edge; dates in microseconds."""
-    array = np.asarray(times)
-    if array.shape != (count,):
-        raise ValueError(f"times has shape {array.shape}; it must be ({count},), one time per edge")
-    if array.dtype.kind not in "iufM":
-        raise TypeError(f"times holds {array.dtype}; it must hold numbers or datetime64")
-    bad = np.flatnonzero(~np.isfinite(array))
-    if bad.size:
-        raise ValueError(f"times[{bad[0]}] is {array[bad[0]]}; every edge needs a time")
-    return array.astype("datetime64[us]") if array.dtype.kind == "M" else array
-
-
-def _count_names(names: Sequence[Hashable], num_nodes: int | None) -> int:
-    repeated = 0 if isinstance(names, NameColumn) else len(names) - len(set(names))
-    if repeated:
-        raise ValueError(f"names has {repeated} repeated entries; every node needs a unique name")
-    if num_nodes is not None and num_nodes != len(names):
-        raise ValueError(f"num_nodes is {num_nodes} but names has {len(names)} entries; they must match")
-    return len(names)
-
-
-def _checked_rows(edges: Iterable[tuple]) -> list[tuple]:
-    """Rows of two names, or of two names and a weight."""
-    instance("edges", edges, Iterable, "a list of (source, target) pairs")
-    rows: list[tuple] = []
-    for i, edge in enumerate(edges):
-        row = () if isinstance(edge, str) or not isinstance(edge, Iterable) else tuple(edge)
-        if len(row) not in (2, 3) or len(row) != len((rows or [row])[0]):
-            raise ValueError(
-                f"edges[{i}] is {show(edge)}; edges must all be (source, target) or (source, target, weight)"
-            )
-        if not all(isinstance(name, Hashable) for name in row[:2]):
-            raise TypeError(
-                f"edges[{i}] is {show(edge)}; names must be hashable, such as strings and numbers"
-            )
-        rows.append(row)
-    return rows
-
-
-def _checked_weights(weights: Sequence[float] | np.ndarray, count: int) -> np.ndarray:
-    try:
-        array = np.asarray(weights, dtype=np.float32).reshape(-1)
-    except (TypeError, ValueError):
-        raise TypeError(f"weights is {show(weights)}; it must hold one number per edge") from None
-    if array.size != count:
-        raise ValueError(f"weights has {array.size} entries; it must have {count}, one per edge")
-    bad = np.flatnonzero(~(np.isfinite(array) & (array > 0)))
-    if bad.size:
-        raise ValueError(f"weights[{bad[0]}] is {array[bad[0]]}; weights must be finite and > 0")
-    return array

@@ -7,7 +7,7 @@ from collections import OrderedDict, deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from timelike.serve.block_ranking import TOGETHER
+from timelike.embedding.block_ranking import TOGETHER
 from timelike.serve.served_model import Question, ServedModel
 
 #: Most questions that wait; further ones are refused.

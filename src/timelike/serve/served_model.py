@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from timelike.embedding import block_ranking, exact_ranking
 from timelike.embedding.embedding import Embedding
 from timelike.evidence.joint import Joint
 from timelike.graphs.digraph import DiGraph
 from timelike.graphs.node_names import as_names, find_nodes, nearest, unknown
-from timelike.serve import block_ranking
 
 #: Digits of probabilities: those of single precision.
 DIGITS = 7
 #: Up to this many nodes, names are looked up in a dictionary.
 IN_MEMORY = 2**21
+#: Numbers of nodes that a program ranks, those to leave out included.
+SIZES = (16, 64, 256)
 
 
 class UnknownName(LookupError):
@@ -48,7 +51,7 @@ class ServedModel:
         self.known = known or DiGraph.from_arrays([], [], self.count)
         self._reversed = DiGraph.from_arrays(self.known.targets, self.known.sources, self.count)
         self._strangers = [embedding.strangers(known, incoming) for incoming in (True, False)]
-        self._columns = block_ranking.padded(np.ascontiguousarray(embedding.table.T))
+        self._blocks = block_ranking.in_blocks(embedding.columns)
 
     @property
     def answers(self) -> Embedding | Joint:
@@ -115,19 +118,38 @@ class ServedModel:
     def _ranked(self, questions: list[Question], incoming: bool) -> list[list[dict[str, Any]]]:
         if self.joint is not None:
             return [self._joined(question) for question in questions]
-        found = []
-        for i in range(0, len(questions), block_ranking.TOGETHER):
-            some = questions[i : i + block_ranking.TOGETHER]
-            found += block_ranking.best(
-                self.embedding.ranker,
-                self._columns,
-                self.count,
-                [one.node for one in some],
-                [one.most for one in some],
-                [self._without(one) for one in some],
-                incoming,
-            )
-        return [self._rows(one, *best) for one, best in zip(questions, found, strict=True)]
+        without = [self._without(question) for question in questions]
+        needed = [self._needed(one.most + len(left)) for one, left in zip(questions, without, strict=True)]
+        found: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        for size in {*needed}:
+            same = [i for i, one in enumerate(needed) if one == size]
+            for first in range(0, len(same), block_ranking.TOGETHER):
+                few = same[first : first + block_ranking.TOGETHER]
+                best = self._best([questions[i] for i in few], [without[i] for i in few], size)
+                found |= zip(few, best, strict=True)
+        return [self._rows(question, *found[i]) for i, question in enumerate(questions)]
+
+    def _needed(self, nodes: int) -> int:
+        """The number of nodes to rank: one of a few, so that few programs are compiled; 0: rank all."""
+        most = block_ranking.MOST_BLOCKS * self._blocks.blocks
+        return next((size for size in SIZES if nodes <= size <= most), 0)
+
+    def _best(
+        self, questions: list[Question], without: list[np.ndarray], size: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The answers to questions in the same direction and their log-probabilities, best first."""
+        model, incoming = self.embedding.ranker, questions[0].incoming
+        if not size:
+            for one, left in zip(questions, without, strict=True):
+                yield exact_ranking.best_of_node(
+                    model, self.embedding.columns, one.node, one.most, left, incoming
+                )
+            return
+        rows = np.array([one.node for one in questions])
+        tables = block_ranking.best_of_rows(model, self._blocks, rows, size, incoming)
+        for one, left, at, scores in zip(questions, without, *tables, strict=True):
+            kept = np.flatnonzero((at < self.count) & ~np.isin(at, left))[: one.most]
+            yield at[kept], scores[kept]
 
     def _without(self, question: Question) -> np.ndarray:
         """The nodes that are no answer: the node itself, its known edges, and nodes never trained on."""
@@ -216,11 +238,9 @@ class ServedModel:
 
     def warm_up(self) -> None:
         """Compile everything that the first request would otherwise wait for."""
-        for incoming in (False, True):
-            size = 1
-            while size <= block_ranking.TOGETHER and self.joint is None:
-                self.likeliest([Question(0, incoming, 10, False)] * size)
-                size *= 2
+        for incoming in (False, True) if self.joint is None else ():
+            for size in SIZES:
+                self.likeliest([Question(0, incoming, min(size // 2, 100), False)])
         other = min(1, self.count - 1)
         if self.joint is not None:
             self.likeliest([Question(0, False, 10, False)])
