@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,10 @@ class NamedTable:
 
 
 def frame_of(path: Path) -> pl.DataFrame:
-    """A table in a Parquet file, or in a text file with a header, possibly gzipped; texts stay texts."""
+    """A table in a Parquet file, or in a text file with a header, possibly gzipped; texts stay texts.
+
+    Lines that begin with # are left out before the header; the last one is it if it has as many columns.
+    """
     import polars as pl
 
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -130,17 +133,29 @@ def frame_of(path: Path) -> pl.DataFrame:
         packed = file.read(2) == b"\x1f\x8b"
     try:
         with gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8") as text:
-            header = text.readline()
+            header, before = _header(text)
         delimiter = max(DELIMITERS, key=header.count)
         if not header.count(delimiter):
             raise ValueError(
                 f"{path}: no tab, comma, semicolon or bar divides the first line, {show(header)}"
             )
-        return pl.read_csv(path, separator=delimiter, infer_schema=False, null_values=list(MISSING))
+        return pl.read_csv(
+            path, separator=delimiter, infer_schema=False, null_values=list(MISSING), skip_rows=before
+        )
     except UnicodeDecodeError:
         raise ValueError(f"{path}: this is not UTF-8 text") from None
     except (pl.exceptions.PolarsError, EOFError, OSError) as error:
         raise ValueError(f"{path}: not readable as a table ({' '.join(str(error).split())[:150]})") from None
+
+
+def _header(lines: Iterator[str]) -> tuple[str, int]:
+    """The line that names the columns, and the number of comments before it."""
+    line, last, before = next(lines, ""), "", 0
+    while line.startswith("#"):
+        last, line, before = line, next(lines, ""), before + 1
+    if any(last.count(x) == line.count(x) > 0 for x in DELIMITERS):
+        return last, before - 1  # names such as "#source"
+    return line, before
 
 
 def as_numbers(column: pl.Series, source: str) -> np.ndarray:
