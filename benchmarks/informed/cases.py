@@ -13,7 +13,8 @@ EVIDENCE = {
     "precise:ecoli": ("expression",),
 }
 ECOLI, PRECISE = "dream5:ecoli", "precise:ecoli"
-SEEDS = range(201, 207)
+#: Seed 201 was looked at while the evidence was chosen.
+SEEDS = range(202, 207)
 
 #: How edges are held out → the share of the edges for the test.
 HELD_OUT = {

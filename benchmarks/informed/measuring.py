@@ -76,6 +76,7 @@ def reached(joint: Any, pairs: Any, prefix: str) -> dict[str, float]:
 def alone(outside: list[Any], split: tl.Split, asked: dict[str, Any]) -> dict[str, dict[str, float]]:
     """AP of each number on the pairs of each kind."""
     found: dict[str, dict[str, float]] = {}
+    outside = [one.suited_to(split.train) if isinstance(one, Expression) else one for one in outside]
     for kind, pairs in asked.items():
         for name, scores in numbers(outside, split, pairs).items():
             reached = average_precision(scores, np.asarray(pairs.labels))
@@ -89,7 +90,6 @@ def numbers(outside: list[Any], split: tl.Split, pairs: Any) -> dict[str, np.nda
     s, t = np.asarray(pairs.sources), np.asarray(pairs.targets)
     found = {"degree product": np.asarray(tl.evaluation.DegreeProduct(known).score(s, t))}
     for one in outside:
-        one = one.suited_to(split.train) if isinstance(one, Expression) else one
         prepared = one.prepare(known)
         found |= dict(zip(prepared.names, prepared.features(s, t).T, strict=True))
     return found

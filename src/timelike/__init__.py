@@ -86,7 +86,12 @@ _RIGHT_CALLS = {
     "load": "SpacetimeEmbedding.load(folder)",
     "load_dataset": "datasets.load(name)",
     "from_networkx": "read(graph)",
+    "from_pandas_edgelist": "read(frame)",
     "read_edgelist": "read(file)",
+    "draw": "plot.draw(model)",
+    "save": "SpacetimeEmbedding.save(folder)",
+    "SpaceTimeEmbedding": "SpacetimeEmbedding",
+    "Minkowski": "manifolds.Minkowski",
     "train_test_split": "split_edges(graph)",
 }
 

@@ -220,6 +220,8 @@ def test_formats_say_the_same(run, tmp_path):
         (["model", "--all", "--top", "0"], "--top is 0"),
         (["model", "--each", "0"], "--each is 0"),
         (["model", "--each", "2", "--top", "3"], "--top cannot be combined with --each"),
+        (["model", "--each", "2", "--why"], "--why cannot be combined with --each"),
+        (["model", "--pairs", "test.tsv", "--why"], "--why cannot be combined with --pairs"),
         (["model", "--all", "--out", "x.xls"], "tsv, csv, parquet, json"),
         (["model", "--all", "--out", "no/x.csv"], "no/x.csv"),
         (["model", "--pairs", "nothing.tsv"], "nothing.tsv"),

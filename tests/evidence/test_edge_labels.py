@@ -199,7 +199,7 @@ def test_the_command_line_reads_and_writes_them(tmp_path, capsys):
     frame.write_csv(edges, separator="\t")
     words = ["fit", str(edges), "--out", str(out), "--geometry=minkowski", "--epochs=2", "--dim=3"]
     main([*words, "--evidence", "none"])
-    assert "--sign effect predicts it too" in capsys.readouterr().err
+    assert "`timelike fit --sign` predicts signs too" in capsys.readouterr().err
     main([*words, "--sign", "effect", "--json"])
     assert f"{frame.height:,} rows have a sign" in capsys.readouterr().err
     main(["predict", str(out), "--all", "--top", "3"])

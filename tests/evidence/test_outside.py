@@ -218,22 +218,48 @@ def test_it_helps_and_is_saved_with_the_model(gold, tmp_path):
     assert again.fit(split.train).joint_ is not None  # the loaded estimator can be fitted again
 
 
+def reached(graph: tl.DiGraph, evidence: object, seed: int) -> float:
+    """AP on a third of the edges, against as many other pairs of the same sources and targets."""
+    split = tl.split_edges(graph, valid=0, test=0.3, seed=seed)
+    free = np.argwhere(~graph.adjacency().toarray().astype(bool)[:10])
+    free = free[free[:, 1] >= 10]
+    chosen = np.random.default_rng(seed).permutation(free)[: len(split.test_edges)]
+    pairs = tl.evaluation.LabelledPairs.build(split.test_edges, chosen)
+    return (
+        tl.SpacetimeEmbedding("minkowski", evidence=["structure", evidence], **QUICK)
+        .fit(split.train)
+        .score(pairs)
+    )
+
+
 def test_a_random_graph_scores_chance_with_real_expression(gold):
-    """Permutation: edges between random pairs of the same ends, expression as it is."""
-    reached = []
+    """Edges between random pairs of the same ends score chance; not with expression that shows the edges."""
+    honest, leaking = [], []
     for seed in range(3):
-        rng = np.random.default_rng(seed)
-        s, t = np.nonzero(rng.random((10, 50)) < 0.25)
+        s, t = np.nonzero(np.random.default_rng(seed).random((10, 50)) < 0.25)
         graph = tl.DiGraph.from_arrays(s, t + 10, names=[f"g{i}" for i in range(NODES)])
-        split = tl.split_edges(graph, valid=0, test=0.3, seed=seed)
-        expression = Expression.read(frame(gold[1]), graph)
-        model = tl.SpacetimeEmbedding("minkowski", evidence=["structure", expression], **QUICK)
-        free = np.argwhere(~graph.adjacency().toarray().astype(bool)[:10])
-        free = free[free[:, 1] >= 10]
-        chosen = free[rng.permutation(len(free))[: len(split.test_edges)]]
-        pairs = tl.evaluation.LabelledPairs.build(split.test_edges, chosen)
-        reached.append(model.fit(split.train).score(pairs))
-    assert np.mean(reached) == pytest.approx(0.5, abs=0.1)
+        shown = (graph.adjacency().toarray().T + np.eye(NODES))[:, :10]
+        leak = np.hstack([gold[1], 3 * shown]).astype(np.float32)
+        for found, values in ((honest, gold[1]), (leaking, leak)):
+            found.append(reached(graph, Expression.read(frame(values), graph), seed))
+    assert np.mean(honest) == pytest.approx(0.5, abs=0.1)
+    assert np.mean(leaking) > 0.75
+
+
+def test_expression_under_wrong_names_neither_helps_nor_hurts(gold):
+    """Beside evidence that says nothing, with the same folds and negatives; right names do help."""
+    graph, values = gold
+    wrong = np.random.default_rng(0).permutation(NODES)
+    found = {
+        name: np.mean([reached(graph, evidence, seed) for seed in range(3)])
+        for name, evidence in (
+            ("nothing", ScoredPairs.read([("g0", "g1", 1.0)])),
+            ("wrong", Expression.read(frame(values[wrong]), graph)),
+            ("right", Expression.read(frame(values), graph)),
+        )
+    }
+    assert found["wrong"] == pytest.approx(found["nothing"], abs=0.05)
+    assert found["right"] > found["nothing"] + 0.06
 
 
 def test_nodes_without_edges_get_predictions(gold):

@@ -220,3 +220,11 @@ def test_mistakes_are_named(options, says):
 def test_a_page_has_no_options_of_print(tmp_path):
     with pytest.raises(ValueError, match="no option theme"):
         plot.save(EMBEDDING, tmp_path / "a.html", GRAPH, theme="dark")
+
+
+def test_levels_that_many_nodes_share_reach_both_ends():
+    x = np.array([-2.0] * 500 + [0.0, 0.1, 0.2] * 30 + [2.5] * 300)
+    warp = spread(x, np.array([-2.1, 2.6]), even=1.0)
+    assert warp.forward(np.array([-2.0]))[0] < 0.04
+    assert warp.forward(np.array([2.5]))[0] > 0.96
+    assert np.all(np.diff(warp.forward(np.linspace(-2.1, 2.6, 200))) > 0)

@@ -11,15 +11,19 @@ R = TypeVar("R")
 
 
 def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: a keyword of another library raises a `TypeError` that names our keyword for it."""
+    """A decorator: for a keyword of another library, a `TypeError` names our keyword.
+
+    A value that is a whole call, with brackets, is named as it is.
+    """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        name = function.__qualname__.removesuffix(".__init__")
-
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for guess in ours.keys() & kwargs.keys():
-                raise TypeError(f"{name} has no {guess}; use {ours[guess]}={kwargs[guess]!r}")
+                method = "." in function.__qualname__
+                name = f"{type(args[0]).__name__}." * method + function.__name__
+                right = ours[guess] if "(" in ours[guess] else f"{ours[guess]}={kwargs[guess]!r}"
+                raise TypeError(f"{name.removesuffix('.__init__')} has no {guess}; use {right}")
             return function(*args, **kwargs)
 
         return call
@@ -28,7 +32,7 @@ def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 #: For functions that rank: how many results.
-how_many = keywords(topn="k", top_k="k", n="k", n_neighbors="k")
+how_many = keywords(topn="k", top_k="k", n="k", n_neighbors="k", positive="node")
 
 
 class SaysTheRightCall:

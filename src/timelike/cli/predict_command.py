@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, get_args
 
@@ -18,7 +18,7 @@ from timelike.cli.options import File, Flag, Json, chosen, optional
 from timelike.cli.predicted_edges import PredictedEdges
 from timelike.cli.printing import Take, note, print_json, writing
 from timelike.cli.reading_options import PairOptions
-from timelike.cli.relatives_table import Asked, check_relatives, relatives
+from timelike.cli.relatives_table import QUESTIONS, Asked, relatives
 from timelike.cli.saved_models import Fitted, Loading, LoadingOptions, ModelFolder
 
 Node = Annotated[str | None, optional("NODE")]
@@ -144,13 +144,19 @@ class Predict:
             raise ValueError(f"predict needs one of {', '.join(modes)}")
         if len(used) > 1:
             raise ValueError(f"{used[0]} cannot be combined with {used[1]}")
-        limits = {"--sources": (self.sources, ("--all", "--each")), "--targets": (self.targets, ("--all",))}
-        for option, (file, allowed) in limits.items():
-            if file is not None and used[0] not in allowed:
+        limits: dict[str, tuple[Any, Sequence[str]]] = {
+            "--sources": (self.sources, ("--all", "--each")),
+            "--targets": (self.targets, ("--all",)),
+            "--threshold": (self.threshold, QUESTIONS),
+            "--why": (self.why or None, ("--all", "--source", "--target")),
+        }
+        for option, (value, allowed) in limits.items():
+            if value is not None and used[0] not in allowed:
                 raise ValueError(
                     f"{option} cannot be combined with {used[0]}; it needs {' or '.join(allowed)}"
                 )
-        check_relatives(used[0], self.common, self.threshold, self.why)
+        if self.common and len(self.common) != 2:
+            raise ValueError(f"--common has {len(self.common)} nodes; it must be two: --common A B")
         if self.each is not None and self.top is not None:
             raise ValueError("--top cannot be combined with --each")
         for option, count in (("--top", self.top), ("--each", self.each)):

@@ -24,17 +24,6 @@ class Asked(NamedTuple):
     threshold: float | None
 
 
-def check_relatives(used: str, common: Sequence[str], threshold: float | None, why: bool) -> None:
-    """Check the options of these questions; `used` is the option of the question that is asked."""
-    if threshold is not None and used not in QUESTIONS:
-        needed = "--ancestors, --descendants or --common"
-        raise ValueError(f"--threshold cannot be combined with {used}; it needs {needed}")
-    if why and used in QUESTIONS:
-        raise ValueError(f"--why cannot be combined with {used}, which reads the geometry alone")
-    if used == "--common" and len(common) != 2:
-        raise ValueError(f"--common has {len(common)} nodes; it must be two: --common A B")
-
-
 def relatives(fitted: Fitted, asked: Asked) -> tuple[list[str], list[tuple], list[str]]:
     """Columns, rows, and notes on the rows.
 

@@ -127,7 +127,7 @@ def choose(
     tried: list[dict[str, Any]] = []
     best: tuple[float, Candidate, Embedding] | None = None
     compiles, hopeless = train is embed_candidate, False
-    if compiles:
+    if compiles and not isinstance(plan.candidates[0], NestedCones):  # cones often leave nothing to train
         work.compile(plan.trained if plan.trained == plan.candidates else plan.trained[:1])
     for number, candidate in enumerate(plan.candidates, 1):
         name, count = candidate.geometry, len(plan.candidates)

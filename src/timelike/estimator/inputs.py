@@ -186,7 +186,9 @@ def ends_of(pairs: Any) -> tuple[Any, Any]:
     ]
     bad = next((i for i, row in enumerate(rows) if len(row) != 2), None)
     if bad is not None:
-        raise ValueError(f"pairs[{bad}] is {show(rows[bad])}; it must be (source, target)")
+        single = len(rows) == 2 and all(len(row) == 1 for row in rows)
+        hint = f"; for one pair, write [{tuple(row[0] for row in rows)!r}]" if single else ""
+        raise ValueError(f"pairs[{bad}] is {show(rows[bad])}; it must be (source, target){hint}")
     return [row[0] for row in rows], [row[1] for row in rows]
 
 

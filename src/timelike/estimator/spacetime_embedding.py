@@ -149,6 +149,7 @@ class SpacetimeEmbedding(FittedAnswers):
         found = with_feature_nodes(read_graph(graph, self), self.evidence)
         return resolve(found, self.options, valid=valid)
 
+    @keywords(**{name: f"SpacetimeEmbedding({name}=…).fit(graph)" for name in PARAMETERS.values()})
     def fit(self, graph: Any, y: Any = None, *, valid: Any = None, labels: Any = ()) -> SpacetimeEmbedding:
         """Learn a point for every node of `graph`: a `DiGraph`, `EdgeShards`, or anything that
         `timelike.read` takes.

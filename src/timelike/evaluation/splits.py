@@ -21,6 +21,7 @@ import numpy as np
 
 from timelike._util.atomic_files import read_tensors, write_tensors
 from timelike._util.checks import instance, one_of, share, show, whole_number
+from timelike._util.guesses import keywords
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.negative_kinds import check_listed, draw_negatives
 from timelike.evaluation.split_parts import TEST, TRAIN, VALID, by_chance, by_nodes, by_time, into_folds
@@ -154,6 +155,7 @@ class Split:
         return f"Split({train:,} + {valid:,} + {test:,} edges by {self.how}, {self.negatives} negatives)"
 
 
+@keywords(test_size="test", valid_size="valid", random_state="seed")
 def split_edges(
     graph: DiGraph,
     valid: float = 0.1,

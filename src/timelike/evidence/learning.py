@@ -103,10 +103,8 @@ def combine(
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
 
-        own, random, watching, *tables = _features(columns, edges, others, more, *drawn.values())
-        negatives.append(
-            {kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), tables, strict=True)}
-        )
+        own, random, watching, *each = _features(columns, edges, others, more, *drawn.values())
+        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), each, strict=True)})
         samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
         asked.append(Table(watching, more_parts))
         if carried:

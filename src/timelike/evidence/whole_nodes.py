@@ -18,7 +18,7 @@ from timelike.graphs.digraph import DiGraph
 
 #: All edges into this share of the nodes, and out of this share, are held out together; not those of nodes
 #: with more than `LARGEST` of all edges.
-INTO_ONE, OUT_OF_ONE, LARGEST = 0.5, 0.15, 0.05
+INTO_ONE, OUT_OF_ONE, LARGEST = 0.5, 0.3, 0.05
 
 #: Nodes whose profiles correlate more than this stay together, and the most that do.
 ALIKE, MOST_ALIKE = 0.75, 50
@@ -39,7 +39,8 @@ def split_into_folds(graph: DiGraph, parts: int, seed: int, groups: np.ndarray |
     """Graphs without one fold of the edges each, and these edges.
 
     Folds have equal sizes. With `groups`, a number for each node, all edges into some nodes go together, and
-    with them those into the rest of the group; and all edges out of some nodes.
+    with them those into the rest of the group; and all edges out of some nodes. An edge between two of them
+    is held out with its target, and its source lacks it too.
     """
     rng, n = np.random.default_rng([seed, 7]), graph.num_nodes
     size = graph.num_edges // parts
@@ -47,13 +48,15 @@ def split_into_folds(graph: DiGraph, parts: int, seed: int, groups: np.ndarray |
     fold[rng.permutation(graph.num_edges)[: parts * size]] = np.repeat(np.arange(parts), size)
     if groups is None:
         return [Part(graph.subgraph(fold != part), graph.pairs[fold == part]) for part in range(parts)]
-    lost = []
+    lost, kept = [], np.ones((parts, graph.num_edges), bool)
     for ends, share, group in ((graph.sources, OUT_OF_ONE, np.arange(n)), (graph.targets, INTO_ONE, groups)):
         few = np.bincount(ends, minlength=n) <= LARGEST * graph.num_edges
         lost.append(np.where(few & (rng.random(n) < share)[group], rng.integers(0, parts, n)[group], -1))
         fold = np.where(lost[-1][ends] >= 0, lost[-1][ends], fold)
+        kept &= lost[-1][ends] != np.arange(parts)[:, None]
+    kept &= fold != np.arange(parts)[:, None]
     return [
-        Part(graph.subgraph(fold != part), graph.pairs[fold == part], (lost[0] == part, lost[1] == part))
+        Part(graph.subgraph(kept[part]), graph.pairs[fold == part], (lost[0] == part, lost[1] == part))
         for part in range(parts)
     ]
 
@@ -91,7 +94,7 @@ def as_often_whole(
     found = {}
     for kind, pairs in drawn.items():
         pairs = pairs.copy()
-        for end, drawn_from in enumerate(KIND_ENDS[kind]):
+        for end, drawn_from in enumerate(KIND_ENDS.get(kind, ("", ""))):
             if drawn_from in ("own", "") or not len(edges):
                 continue
             wanted = whole[end][edges[rng.integers(0, len(edges), len(pairs)), end]]

@@ -53,6 +53,12 @@ class DiGraph(SaysTheRightCall):
         "number_of_nodes": "num_nodes",
         "number_of_edges": "num_edges",
         "has_edge": "has_edges(sources, targets), by number",
+        "in_degree": "to_networkx().in_degree, or np.bincount(targets, minlength=num_nodes)",
+        "out_degree": "to_networkx().out_degree, or np.diff(row_starts)",
+        "successors": "to_networkx().successors(node)",
+        "predecessors": "to_networkx().predecessors(node)",
+        "neighbors": "to_networkx().neighbors(node)",
+        "reverse": "DiGraph.from_arrays(targets, sources, num_nodes, names)",
         "add_edge": "with_edges(edges), which makes a new graph",
         "add_edges_from": "with_edges(edges), which makes a new graph",
     }
@@ -147,6 +153,7 @@ class DiGraph(SaysTheRightCall):
 
     def subgraph(self, keep: np.ndarray) -> DiGraph:
         """The graph of all nodes with the edges selected by a mask or by positions."""
+        instance("keep", keep, np.ndarray, "a mask of the edges, or positions; to_networkx() cuts out nodes")
         keep = np.flatnonzero(keep) if keep.dtype == bool else np.sort(keep)
         weights, times = (None if x is None else x[keep] for x in (self.weights, self.times))
         return DiGraph(self.sources[keep], self.targets[keep], self.num_nodes, self.names, weights, times)

@@ -17,7 +17,7 @@ from timelike.plot.style import COLUMN, LINES, Theme
 SPARSE = 6
 
 #: Opacity of bundled edges, of which many lie on each other, in that of others.
-BUNDLED = 0.4
+BUNDLED = 0.2
 
 #: With more paths than this, vector files hold the edges as an image; nodes and text stay vectors.
 RASTER = 1500

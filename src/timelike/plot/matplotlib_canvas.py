@@ -34,6 +34,9 @@ SPREAD_TALL = 0.92
 #: Graphs with more nodes are drawn on a scale that spreads.
 CROWDED = 200
 
+#: Space beyond the outermost nodes, as a share of their range.
+MARGIN = 0.03
+
 #: Cells of the density of all nodes, along each side.
 CELLS = 120
 
@@ -87,7 +90,8 @@ def _notes(embedding: Embedding, scene: Scene, spreads: bool, edges: bool) -> li
     """The footnotes: those of the scene, the scale, and what the probabilities hold for."""
     notes = list(scene.notes)
     if spreads:
-        notes.append("axes stretched where nodes are crowded; curves: light cone")
+        cones = "; curves: light cone" if scene.future else ""
+        notes.append(f"axes stretched where nodes are crowded{cones}")
     if edges and embedding.calibration is not None:
         notes.append(f"probabilities for {embedding.calibration.ratio:.3g} non-edges per edge")
     elif edges:
@@ -96,13 +100,13 @@ def _notes(embedding: Embedding, scene: Scene, spreads: bool, edges: bool) -> li
 
 
 def _set_axes(axes: Any, scene: Scene, spreads: bool) -> tuple[Warp, Warp]:
-    (left, right), (bottom, top) = scene.limits
+    (left, right), (bottom, top) = limits = _used(scene) if spreads else scene.limits
     if not spreads:
         axes.set(xlim=(left, right), ylim=(bottom, top))
         axes.set_aspect("equal")
-        warps = straight(scene.limits[0]), straight(scene.limits[1])
+        warps = straight(limits[0]), straight(limits[1])
     else:
-        warps = spread(scene.at[:, 0], scene.limits[0]), spread(scene.at[:, 1], scene.limits[1])
+        warps = spread(scene.at[:, 0], limits[0]), spread(scene.at[:, 1], limits[1])
         axes.set_xscale("function", functions=(warps[0].forward, warps[0].back))
         axes.set_yscale("function", functions=(warps[1].forward, warps[1].back))
         axes.set(xlim=(left, right), ylim=(bottom, top))
@@ -116,6 +120,18 @@ def _set_axes(axes: Any, scene: Scene, spreads: bool) -> tuple[Warp, Warp]:
         axes.set(xlabel=scene.labels[0], ylabel=scene.labels[1])
         axes.spines[["top", "right"]].set_visible(False)
     return warps
+
+
+def _used(scene: Scene) -> np.ndarray:
+    """The limits without what lies empty beyond all nodes inside: axes that are stretched share no scale."""
+    inside = ((scene.at >= scene.limits[:, 0]) & (scene.at <= scene.limits[:, 1])).all(axis=1)
+    if not inside.any():
+        return scene.limits
+    low, high = scene.at[inside].min(axis=0), scene.at[inside].max(axis=0)
+    spare = MARGIN * np.maximum(high - low, 1e-3)
+    return np.stack(
+        [np.maximum(low - spare, scene.limits[:, 0]), np.minimum(high + spare, scene.limits[:, 1])], axis=1
+    )
 
 
 def _set_axes_3d(axes: Any, scene: Scene) -> None:

@@ -48,15 +48,20 @@ class Warp(NamedTuple):
 
 
 def spread(x: np.ndarray, limits: np.ndarray, even: float = EVEN) -> Warp:
-    """The scale of one axis between `limits`: a share `even` of it goes by the ranks of the nodes `x`."""
+    """The scale of one axis between `limits`: a share `even` of it goes by the ranks of the nodes `x`.
+
+    Nodes at the same place share the mean of their ranks, and the first and last ranks lie at both ends.
+    """
     from scipy.interpolate import PchipInterpolator
 
     low, high = (float(limit) for limit in limits)
     inside = np.sort(x[(x > low) & (x < high)])
     if not len(inside):
         return straight(limits)
-    share = np.linspace(0, 1, QUANTILES)
-    at = np.concatenate([[low], np.quantile(inside, share), [high]])
+    quantiles, same = np.unique(np.quantile(inside, np.linspace(0, 1, QUANTILES)), return_inverse=True)
+    share = np.bincount(same, np.linspace(0, 1, QUANTILES)) / np.bincount(same)
+    share = (share - share[0]) / np.ptp(share) if len(share) > 1 else share
+    at = np.concatenate([[low], quantiles, [high]])
     places = np.concatenate([[0.0], MARGIN + (1 - 2 * MARGIN) * share, [1.0]])
     apart = np.append(True, np.diff(at) > 1e-6 * (high - low))
     at, places = at[apart], places[apart]
