@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from timelike.embedding.exact_ranking import ranker
-from timelike.embedding.inner_products import has_inner_products, inner_products
+from timelike.embedding.inner_products import better_by_products, inner_products
 from timelike.embedding.targets_of_each import PIECE, Ranked, best_by_products, best_targets
 from timelike.evaluation.path_counts import Paths
 from timelike.evidence.joint_ranking import BLOCK, MOST_PAIRS, SOURCES, most_paths, unknown
@@ -127,8 +127,8 @@ def _candidates_of_each(
 
 
 def _near(embedding: Embedding, sources: np.ndarray, known: DiGraph, never: np.ndarray) -> Iterator[Ranked]:
-    """What the geometry speaks for: by inner products, where a single run in such a geometry has them."""
-    if embedding.members == 1 and has_inner_products(embedding.model):
+    """What the geometry speaks for, by inner products where these are better."""
+    if embedding.members == 1 and better_by_products(embedding.model):
         return best_by_products(inner_products(embedding), sources, BY_GEOMETRY, known, never)
     model = ranker(embedding.model, embedding.score, embedding.members)
     return best_targets(model, embedding.columns, sources, BY_GEOMETRY, known, never)
