@@ -142,14 +142,27 @@ def _candidates(
 def most_paths(paths: Paths, sources: np.ndarray, allowed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each source, the `BY_PATHS` targets with the highest counts."""
     rows = paths.sparse_rows(sources)
-    row = np.repeat(np.arange(len(sources)), np.diff(rows.indptr))
-    fits = allowed[rows.indices] & (rows.indices != sources[row])
-    fits &= ~paths.graph.has_edges(sources[row], rows.indices)
-    row, column, count = row[fits], rows.indices[fits], rows.data[fits]
+    counts = np.where(allowed[rows.indices], rows.data, 0)
+    known = np.diff(paths.graph.row_starts)[sources]
+    high = [
+        _highest(part, BY_PATHS + 1 + n)
+        for part, n in zip(np.split(counts, rows.indptr[1:-1]), known, strict=True)
+    ]
+    row = np.repeat(np.arange(len(sources)), [len(places) for places in high])
+    places = np.concatenate(high) + rows.indptr[row]
+    column, count = rows.indices[places], counts[places]
+    fits = (column != sources[row]) & ~paths.graph.has_edges(sources[row], column)
+    row, column, count = row[fits], column[fits], count[fits]
     order = np.lexsort((column, -count, row))
     row, column = row[order], column[order]
     rank = np.arange(len(row)) - np.searchsorted(row, row)
     return sources[row[rank < BY_PATHS]], column[rank < BY_PATHS]
+
+
+def _highest(values: np.ndarray, count: int) -> np.ndarray:
+    """The places of the positive values among the `count` highest, and of those equal to the last of them."""
+    least = np.partition(values, -count)[-count] if len(values) > count else 0
+    return np.flatnonzero((values >= least) & (values > 0))
 
 
 def unknown(s: np.ndarray, t: np.ndarray, without: list[DiGraph]) -> np.ndarray:
