@@ -10,6 +10,8 @@ from timelike import DiGraph, Embedding, SpacetimeEmbedding, resolve, tune
 from timelike.datasets import chain, cycle, duplication_divergence, random_dag, transitive_closure
 from timelike.datasets.families import tree
 from timelike.estimator import FitOptions, NestedCones, Settings
+from timelike.estimator.ahead import ahead
+from timelike.estimator.carry_out import choose, embed_candidate
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.graphs.reading_notes import ReadSummary
@@ -105,6 +107,15 @@ def test_cones_win_without_training_the_others(tmp_path):
     assert again.geometry_ == "nested-cones"
     assert Embedding.load(tmp_path / "model").info["plan"]["candidates"][0]["geometry"] == "nested-cones"
     assert len(again.top_edges(5)) == 5
+
+
+def test_nothing_is_compiled_if_cones_suffice():
+    plan = resolve(TREE, FitOptions(dim=3, evidence="none"), valid=VALID)
+    assert plan.trained
+    with ahead(plan) as work:
+        chosen, _, _ = choose(plan, None, False, embed_candidate, work)
+        assert isinstance(chosen, NestedCones)
+        assert not work._compiling
 
 
 def test_the_same_seed_gives_the_same_model():
