@@ -41,7 +41,7 @@ PATHS = {
         "core.manifold:Manifold.step": "the end of the geodesic: the new point",
         "embedding.embedding:Embedding.calibrated": "probabilities calibrated on the validation pairs",
         "estimator.carry_out:refit": "trained once more, with the validation edges",
-        "evidence.learning:combine": "Combiner: geometry and evidence, weighed on unseen edges",
+        "evidence.learning:combine": "Combiner: the weights of geometry and evidence",
     },
     "predict": {
         "estimator.fitted_answers:FittedAnswers.top_edges": "how many edges, between which nodes",

@@ -27,8 +27,8 @@ TESTS = Path(__file__).parent
 #: Folders and modules where a formula is compared with another, or a model is needed, but its last digits are
 #: not what is tested. The rest is compiled as for users: safety, numerics, axioms, training, rankings, bits.
 COMPILED_QUICKLY = {
-    *("baselines", "clients", "commands", "datasets", "estimator", "explore"),
-    *("io", "manifolds/test_maps.py", "many", "paper", "plot"),
+    *("baselines", "clients", "commands", "datasets", "estimator", "evidence", "explore"),
+    *("io", "manifolds/test_maps.py", "many", "paper", "plot", "serve"),
     *(f"embedding/test_{name}.py" for name in ("add_nodes", "calibration", "ensembles", "export", "store")),
     *(f"evaluate/test_{name}.py" for name in ("baselines", "compare", "evaluate", "negative_kinds")),
     *(f"reliability/test_{name}.py" for name in ("bad_input", "crash", "faults", "interrupts", "no_code")),

@@ -70,7 +70,7 @@ def test_every_source_with_columns_or_attributes(tmp_path):
         assert seen(graph) == EARLIEST_DATES
         assert graph.times.dtype == "datetime64[us]"
         assert graph.notes.duplicates == 1
-        assert "repeated edges left out (the earliest is kept)" in str(graph.notes)
+        assert "repeated edge left out (the earliest is kept)" in str(graph.notes)
         assert read(source).times is None
 
 

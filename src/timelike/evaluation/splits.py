@@ -254,9 +254,8 @@ def _with_negatives(
 ) -> Split:
     """Draw the negatives of a split; those of validation do not depend on the test edges."""
     if (listed is not None) != (negatives == "listed"):
-        raise ValueError(
-            f'listed is {show(listed)} but negatives is {show(negatives)}; use listed with negatives="listed"'
-        )
+        cure = "pass listed=pairs" if listed is None else 'pass negatives="listed", or no list'
+        raise ValueError(f"listed is {show(listed)}, but negatives is {show(negatives)}; {cure}")
     if not np.any(parts == TRAIN):
         raise ValueError(f"the split of {graph} leaves no edge to train on; hold out fewer")
     edges = graph.pairs

@@ -28,17 +28,17 @@ class ReadSummary:
 
     def lines(self) -> list[str]:
         """One line per finding; an empty list if every row became an edge."""
-        counts = {
-            "malformed rows skipped": self.bad_rows,
-            "self-loops left out": self.self_loops,
-            "edges left out because their weight is missing, NaN or infinite": self.missing_weights,
-            "edges left out because their weight is negative (for signed edges, name two columns only)": (
-                self.negative_weights
-            ),
-            "edges left out because their weight is 0": self.zero_weights,
-            f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
-        }
-        return [f"{count:,} {what}" for what, count in counts.items() if count] + list(self.remarks)
+        signs = "for a negative weight (for signed edges, name two columns only)"
+        counts = [
+            (self.bad_rows, "malformed row", "skipped"),
+            (self.self_loops, "self-loop", "left out"),
+            (self.missing_weights, "edge", "left out for a missing, NaN or infinite weight"),
+            (self.negative_weights, "edge", f"left out {signs}"),
+            (self.zero_weights, "edge", "left out for a weight of 0"),
+            (self.duplicates, "repeated edge", f"left out (the {self.kept} is kept)"),
+        ]
+        found = [f"{n:,} {what}{'s' * (n != 1)} {why}" for n, what, why in counts if n]
+        return [*found, *self.remarks]
 
     def __str__(self) -> str:
         return "\n".join([f"{self.source}: {self.rows:,} edges read", *(f"  {x}" for x in self.lines())])

@@ -253,7 +253,7 @@ class Builder:
         notes = ReadSummary(self.source, self.rows, **counts, remarks=remarks, kept=kept, transitive=implied)
         if not len(s):
             why = "; ".join(notes.lines()) or "the source is empty"
-            raise ValueError(f"{self.source}: no edges between different nodes: {why}")
+            raise ValueError(f"{self.source}: no edges between different nodes ({why})")
         return DiGraph(s, t, nodes, self._labelled(nodes, names), weights, times, notes)
 
     def _labelled(self, nodes: int, names: Names | None) -> Names | None:
