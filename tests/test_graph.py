@@ -40,7 +40,7 @@ def test_self_loops_are_left_out_and_counted():
     for graph in graphs:
         assert (graph.num_nodes, graph.pairs.tolist()) == (3, [[0, 1], [1, 0]])
         assert (graph.notes.rows, graph.notes.self_loops, graph.notes.duplicates) == (4, 1, 1)
-        assert "1 self-loops" in str(graph.notes)
+        assert "1 self-loop" in str(graph.notes)
     assert [graph.weights.tolist() for graph in graphs] == [[2, 4], [2, 4], [5, 4]]
     assert graphs[2].times.tolist() == [3, 2]
     assert graphs[0].with_edges(np.array([[2, 2]])).num_edges == 2

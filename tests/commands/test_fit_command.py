@@ -227,7 +227,7 @@ def test_bad_rows_are_counted_on_stderr(run, tmp_path, files):
     assert "line 205" in run(*arguments).err
     code, _, err = run(*arguments, "--skip-bad-rows")
     assert code == 0
-    assert "1 malformed rows skipped" in err
+    assert "1 malformed row skipped" in err
 
 
 def test_validation_edges_from_a_file(fit, split):

@@ -163,7 +163,7 @@ def test_info_of_a_file_of_ones_own(capsys, tmp_path):
     out, err = capsys.readouterr()
     assert {"nodes": 3, "edges": 2, "components": 2, "is_dag": False}.items() <= json.loads(out).items()
     assert "read as a header: Gene A, Gene B, score" in err
-    assert "1 self-loops left out" in err
+    assert "1 self-loop left out" in err
     main(["datasets", "info", str(tmp_path / "mine.tsv"), "--header", "no", "--json"])
     assert json.loads(capsys.readouterr().out)["nodes"] == 4
 

@@ -25,7 +25,7 @@ FILES = {
     "blank": ("e.tsv", "\n\n", "no edges.* blank lines"),
     "comments": ("e.tsv", "# a\n# b\n", "no edges.* comments"),
     "header only": ("e.tsv", "source\ttarget\n", "line 1 .*header.*no edges"),
-    "one node": ("e.tsv", "a\ta\n", "no edges .*1 self-loops"),
+    "one node": ("e.tsv", "a\ta\n", "no edges .*1 self-loop"),
     "old Macintosh": ("e.tsv", "source\ttarget\ra\tb\r", "line 1: .*CR"),
     "broken owl": ("e.owl", '<?xml version="1.0"?>\n<rdf:RDF/>\n', "not RDF/XML"),
     "owl in xml": ("e.xml", '<?xml version="1.0"?>\n<Ontology/>\n', "XML .*GraphML.*RDF/XML"),

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+
+#: A plural that may follow a number.
+SINGULAR = re.compile(r"\b(row|self-loop|edge|pair|node|term)s\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,14 +35,21 @@ class ReadSummary:
         counts = {
             "malformed rows skipped": self.bad_rows,
             "self-loops left out": self.self_loops,
-            "edges left out because their weight is missing, NaN or infinite": self.missing_weights,
-            "edges left out because their weight is negative (for signed edges, name two columns only)": (
+            "edges left out because of a weight that is missing, NaN or infinite": self.missing_weights,
+            "edges left out because of a negative weight (for signed edges, name two columns only)": (
                 self.negative_weights
             ),
-            "edges left out because their weight is 0": self.zero_weights,
+            "edges left out because of the weight 0": self.zero_weights,
             f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
         }
-        return [f"{count:,} {what}" for what, count in counts.items() if count] + list(self.remarks)
+        return [counted(count, what) for what, count in counts.items() if count] + list(self.remarks)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.source}: {self.rows:,} edges read", *(f"  {x}" for x in self.lines())])
+        return "\n".join(
+            [f"{self.source}: {counted(self.rows, 'edges read')}", *(f"  {x}" for x in self.lines())]
+        )
+
+
+def counted(count: int, what: str) -> str:
+    """A number and its noun: of one, the first plural in `what` is a singular."""
+    return f"{count:,} {what}" if count != 1 else "1 " + SINGULAR.sub(r"\1", what, count=1)
