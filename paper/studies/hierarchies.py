@@ -26,21 +26,23 @@ from paper.tasks import Result, Task
 from timelike.datasets import transitive_closure
 from timelike.evaluation import LabelledPairs, metrics
 
-SIZES, SECOND = (100, 1000), (0.0, 0.1, 0.25, 0.5)
+SECOND = (0.0, 0.1, 0.25, 0.5)
 #: Shares of the implied pairs that are given beside 5 % of wrong edges, and kinds of these.
 SHARES, WRONG = (0.0, 0.25, 0.5), ("added", "replaced", "reversed")
-#: The method was tuned on seeds 0 and 1.
-SEEDS = (10, 11, 12, 13, 14)
+#: Seeds for each number of nodes, and with wrong edges. The method was tuned on seeds 0 to 2.
+SEEDS = {100: (10, 11, 12, 13, 14), 1000: (10, 11, 12, 13, 14), 10_000: (10,)}
+NOISY, NOISY_SEEDS = 1000, (10, 11, 12)
 #: The most pairs of a test.
 MOST = 20_000
 
 
 def tasks(data_dir: str | None) -> Iterator[Task]:
-    """Graphs of all sizes without wrong edges; the largest with a part of the closure and with wrong ones."""
-    for nodes, second, seed in itertools.product(SIZES, SECOND, SEEDS):
-        yield _task(nodes, second, 0.0, "none", seed)
-    for second, share, wrong, seed in itertools.product((0.0, 0.1), SHARES, WRONG, SEEDS):
-        yield _task(SIZES[-1], second, share, wrong, seed)
+    """Graphs of all sizes without wrong edges; some with a part of the closure and with wrong ones."""
+    for seed, second, share, wrong in itertools.product(NOISY_SEEDS, (0.0, 0.1), SHARES, WRONG):
+        yield _task(NOISY, second, share, wrong, seed)
+    for nodes, seeds in SEEDS.items():
+        for second, seed in itertools.product(SECOND, seeds):
+            yield _task(nodes, second, 0.0, "none", seed)
 
 
 def _task(nodes: int, second: float, share: float, wrong: str, seed: int) -> Task:
@@ -62,11 +64,11 @@ def measure(nodes: int, second: float, share: float, wrong: str, seed: int) -> d
     )
     right = basic.with_edges(implied[2 * part :][: int(share * len(implied))])
     right, graph = spoiled(right, closure, wrong, rng)
-    begun = time.perf_counter()
+    begun = time.process_time()
     geometry = "auto" if wrong == "none" else "nested-cones"
     model = tl.SpacetimeEmbedding(geometry, evidence="none", baselines="none", seed=seed, progress=False)
     embedding = model.fit(graph, valid=valid).embedding_
-    seconds = time.perf_counter() - begun
+    seconds = time.process_time() - begun
     s, t, labels = (np.asarray(x) for x in test)
     threshold = embedding.boundary
     if threshold is None:
@@ -130,19 +132,24 @@ def report(results: list[Result]) -> str:
     """Graphs without wrong edges, then those with them: medians over seeds, and the lowest in brackets."""
     clean = [r for r in results if r.about["wrong"] == "none"]
     body = [
-        [f"{nodes:,}", *(_cell(_of(clean, nodes=nodes, second=second)) for second in SECOND)]
+        [
+            f"{nodes:,}",
+            f"{len(_of(clean, nodes=nodes, second=0.0))}",
+            *(_cell(_of(clean, nodes=nodes, second=second)) for second in SECOND),
+        ]
         for nodes in sorted({r.about["nodes"] for r in clean})
     ]
-    slowest = max(r.found["seconds"] for r in clean)
-    head = ["nodes", *(f"{1 + second:g} parents a node" for second in SECOND)]
-    parts = [
-        f"Test F1 in percent, median of {len(SEEDS)} graphs (lowest); reachability has 100. "
-        f"The slowest fit took {slowest:.0f} s.",
-        markdown(head, body),
-        f"With 5 % of the edges wrong, {SIZES[-1]:,} nodes, geometry `nested-cones`. In brackets: "
-        "reachability over all edges, and over the right ones, which nobody knows.",
-    ]
+    slowest, ceiling = (choose(r.found[x] for r in clean) for choose, x in ((max, "seconds"), (min, "all")))
+    head = ["nodes", "graphs", *(f"{1 + second:g} parents a node" for second in SECOND)]
     noisy = [r for r in results if r.about["wrong"] != "none"]
+    parts = [
+        f"Test F1 in percent, median of the graphs (lowest); reachability has {ceiling:.1f} on all of them. "
+        f"The slowest fit took {slowest:.0f} s of processor time.",
+        markdown(head, body),
+        f"With 5 % of the edges wrong: {NOISY:,} nodes, median of {len({r.about['seed'] for r in noisy})} "
+        "graphs, geometry `nested-cones`. In brackets: reachability over all edges, and over the right ones, "
+        "which nobody knows.",
+    ]
     body = []
     for second, share in itertools.product((0.0, 0.1), SHARES):
         cells = [_of(noisy, second=second, share=share, wrong=wrong) for wrong in WRONG]

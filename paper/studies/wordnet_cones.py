@@ -8,7 +8,9 @@ itself, probability ½ before calibration. Reachability over the same edges is t
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import hashlib
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -22,11 +24,11 @@ from paper.studies import measuring
 from paper.tasks import Result, Task
 from timelike.datasets import transitive_closure
 from timelike.evaluation import metrics
-from timelike.hierarchy import embed_hierarchy
+from timelike.hierarchy import embed_hierarchy, hierarchy_of
 
 PERCENTS = (0, 10, 25, 50)
 DIMS = (3, 5, 10)
-SEEDS = 1
+SEEDS = 3
 #: Sources whose cones are compared with all nodes at a time.
 ROWS = 512
 
@@ -42,11 +44,11 @@ def tasks(data_dir: str | None) -> Iterator[Task]:
 def measured(dim: int, percent: int, data_dir: str | None) -> dict[str, Any]:
     """F1 of every seed in percent; for the edges alone and the first seed also all pairs."""
     split = load_split(percent, data_dir)
+    closure = transitive_closure(split.train)
     found: dict[str, Any] = {"valid": [], "test": [], "cone": [], "seconds": []}
     for seed in range(SEEDS):
-        begun = time.perf_counter()
-        embedding = embed_hierarchy(split.train, dim, seed=seed)
-        found["seconds"].append(round(time.perf_counter() - begun, 1))
+        embedding, seconds = placed(Same.of(split.train), dim, seed)
+        found["seconds"].append(seconds)
         scores = [
             embedding.log_prob_by_number(np.asarray(pairs.sources), np.asarray(pairs.targets))
             for pairs in (split.valid, split.test)
@@ -57,8 +59,33 @@ def measured(dim: int, percent: int, data_dir: str | None) -> dict[str, Any]:
         for name, which, at in (("valid", 0, threshold), ("test", 1, threshold), ("cone", 1, cone)):
             found[name].append(round(100 * metrics.f1(scores[which], labels[which], at), 2))
         if percent == 0 and seed == 0:
-            found["all_pairs"] = rebuilt(embedding.points, transitive_closure(split.train))
+            found["all_pairs"] = rebuilt(embedding.points, closure)
+    reached = closure.has_edges(np.asarray(split.test.sources), np.asarray(split.test.targets))
+    found["reachability"] = round(100 * metrics.f1(reached.astype(float), labels[1], 0.5), 2)
     return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Same:
+    """Training edges, equal to others in which `hierarchy_of` finds the same hierarchy."""
+
+    digest: str
+    train: tl.DiGraph = dataclasses.field(compare=False)
+
+    @classmethod
+    def of(cls, train: tl.DiGraph) -> Same:
+        """Training edges with a digest of the parents of all nodes."""
+        found = hierarchy_of(train)
+        order = found.order
+        arrays = order.parents, order.children, order.component, np.array([found.upward])
+        return cls(hashlib.sha256(b"".join(x.tobytes() for x in arrays)).hexdigest(), train)
+
+
+@functools.cache
+def placed(same: Same, dim: int, seed: int) -> tuple[tl.Embedding, float]:
+    """The embedding and its processor time; points depend on the hierarchy in the edges alone."""
+    begun = time.process_time()
+    return embed_hierarchy(same.train, dim, seed=seed), round(time.process_time() - begun, 1)
 
 
 def rebuilt(points: np.ndarray, closure: tl.DiGraph) -> dict[str, float]:
@@ -93,9 +120,12 @@ def report(results: list[Result]) -> str:
         for one in found:
             if "all_pairs" in one:
                 pairs.append([f"d = {dim}", *(f"{value:.2f}" for value in one["all_pairs"].values())])
-    head = ["", *(f"{percent} %" for percent in PERCENTS), "slowest, s"]
+    ceiling = {r.about["percent"]: f"{r.found['reachability']:.2f}" for r in results}
+    body.insert(0, ["reachability", *(ceiling[percent] for percent in sorted(ceiling)), ""])
+    head = ["", *(f"{percent} %" for percent in PERCENTS), "slowest, CPU s"]
     return (
-        f"Test F1 in percent of nested light cones, median of {results[0].about['seeds']} seed(s):\n\n"
+        f"Test F1 in percent of nested light cones, median of {results[0].about['seeds']} seeds. Shares of "
+        "the closure in which the same hierarchy is found have the same points, made once.\n\n"
         f"{markdown(head, body)}\n\nAll pairs of nodes against the whole closure, from the basic edges:\n\n"
         f"{markdown(['', 'recall', 'precision'], pairs)}"
     )

@@ -120,3 +120,10 @@ def test_a_model_without_labels_has_no_such_column(run, folder, tmp_path):
     plain.save(tmp_path / "plain")
     assert "label" not in run("predict", tmp_path / "plain", "--ancestors", "ZOO:2").out
     assert "label" not in pl.read_parquet(tmp_path / "plain" / "nodes.parquet").columns
+
+
+def test_a_fit_of_an_ontology_suggests_the_questions_of_a_hierarchy(graph, run, tmp_path):
+    code, out, _ = run("fit", tmp_path / "zoo.obo", "--out", tmp_path / "zoo")
+    assert code == 0
+    assert f"predict {tmp_path / 'zoo'} --ancestors NODE" in out
+    assert f"plot {tmp_path / 'zoo'} --kind balls" in out

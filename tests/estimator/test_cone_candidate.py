@@ -10,9 +10,12 @@ from timelike import DiGraph, Embedding, SpacetimeEmbedding, resolve, tune
 from timelike.datasets import chain, cycle, duplication_divergence, random_dag, transitive_closure
 from timelike.datasets.families import tree
 from timelike.estimator import FitOptions, NestedCones, Settings
+from timelike.estimator.ahead import ahead
+from timelike.estimator.carry_out import choose, embed_candidate
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.pair_evaluation import best_threshold
 from timelike.graphs.reading_notes import ReadSummary
+from timelike.hierarchy import hierarchy_of
 
 TREE = tree(3, 4)
 CLOSURE = transitive_closure(TREE)
@@ -27,6 +30,17 @@ def pairs_of(closure: DiGraph, known: DiGraph) -> LabelledPairs:
 
 
 VALID = pairs_of(CLOSURE, TREE)
+
+
+def grown(nodes: int, second: float) -> DiGraph:
+    """A random recursive tree in which a share of the nodes has a second parent that no path implies."""
+    rng = np.random.default_rng(1)
+    child = np.arange(1, nodes)
+    parents = (rng.random((2, child.size)) * child).astype(int)
+    more = rng.random(child.size) < second
+    both = DiGraph.from_arrays(np.append(parents[0], parents[1][more]), np.append(child, child[more]), nodes)
+    order = hierarchy_of(both, doubt=False).order
+    return DiGraph.from_arrays(order.parents, order.children, nodes)
 
 
 def fitted(graph=TREE, valid=VALID, **options) -> SpacetimeEmbedding:
@@ -62,6 +76,19 @@ def test_other_graphs_and_explicit_choices_have_no_cones(graph, options):
     assert not any(isinstance(one, NestedCones) for one in resolve(graph, FitOptions(**options)).candidates)
 
 
+@pytest.mark.parametrize("geometry", ["auto", "nested-cones"])
+@pytest.mark.parametrize(("second", "dim"), [(0.1, 10), (0.6, 20)])
+def test_several_parents_need_room(geometry, second, dim):
+    graph = grown(600, second)
+    more = graph.num_edges - 599
+    assert (more > 200) == (dim == 20)
+    plan = resolve(graph, FitOptions(geometry=geometry), valid=VALID)
+    assert plan.candidates[0].model.manifold.dim == dim
+    assert (f"20 dimensions, for {more} parents" in plan.reasons["geometry"]) == (dim == 20)
+    plan = resolve(graph, FitOptions(geometry=geometry, dim=5), valid=VALID)
+    assert plan.candidates[0].model.manifold.dim == 5
+
+
 def test_cones_win_without_training_the_others(tmp_path):
     found = fitted()
     status = {row["geometry"]: row["status"] for row in found.candidates_}
@@ -80,6 +107,15 @@ def test_cones_win_without_training_the_others(tmp_path):
     assert again.geometry_ == "nested-cones"
     assert Embedding.load(tmp_path / "model").info["plan"]["candidates"][0]["geometry"] == "nested-cones"
     assert len(again.top_edges(5)) == 5
+
+
+def test_nothing_is_compiled_if_cones_suffice():
+    plan = resolve(TREE, FitOptions(dim=3, evidence="none"), valid=VALID)
+    assert plan.trained
+    with ahead(plan) as work:
+        chosen, _, _ = choose(plan, None, False, embed_candidate, work)
+        assert isinstance(chosen, NestedCones)
+        assert not work._compiling
 
 
 def test_the_same_seed_gives_the_same_model():

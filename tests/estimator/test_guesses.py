@@ -124,7 +124,11 @@ ANSWERED = {
     "lr": (lambda m, g: SpacetimeEmbedding(lr=0.1), TypeError, "learning_rate=0.1"),
     "topn": (lambda m, g: m.most_similar("crp", topn=5), TypeError, "k=5"),
     "top_k": (lambda m, g: m.embedding_.top_targets("crp", top_k=5), TypeError, "k=5"),
-    "positive": (lambda m, g: m.most_similar(positive="crp"), TypeError, "^most_similar has .* node='crp'"),
+    "positive": (
+        lambda m, g: m.most_similar(positive="crp"),
+        TypeError,
+        "^SpacetimeEmbedding.most_similar has .* node='crp'",
+    ),
     "fit(epochs)": (lambda m, g: small().fit(g, epochs=3), TypeError, r"SpacetimeEmbedding\(epochs=…\)"),
     "test_size": (lambda m, g: tl.split_edges(g, test_size=0.2), TypeError, "test=0.2"),
     "a single pair": (lambda m, g: m.predict(("crp", "fis")), ValueError, r"write \[\('crp', 'fis'\)\]"),

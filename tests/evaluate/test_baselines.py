@@ -72,7 +72,7 @@ def test_paths_are_products_of_matrices(pattern, normalised):
 def test_sampled_paths_have_the_expected_counts(monkeypatch):
     """With little work allowed, neighbours are sampled; counts stay right on average, and repeat."""
     star = DiGraph.from_arrays([0] * 300 + list(range(1, 301)), [*range(1, 301)] + [301] * 300)
-    exact, sampled = Paths(star, ">>"), Paths(star, ">>", work=2000)
+    exact, sampled = Paths(star, ">>"), Paths(star, ">>", work=1000)
     assert exact.score([0], [301]).tolist() == [300]
     assert exact.sample[0] is None
     assert sampled.sample[0] is not None
@@ -80,9 +80,9 @@ def test_sampled_paths_have_the_expected_counts(monkeypatch):
     monkeypatch.setattr(path_counts, "ENTRIES", 50)  # several blocks
     many = Paths(random_graph(200, 8000), "><>")
     s, t = np.random.default_rng(1).integers(0, 200, (2, 400))
-    few = Paths(many.graph, "><>", work=400_000)
+    few = Paths(many.graph, "><>", work=200_000)
     assert few.sample[0] is not None
-    assert few.score(s, t).mean() == pytest.approx(many.score(s, t).mean(), rel=0.05)
+    assert few.score(s, t).mean() == pytest.approx(many.score(s, t).mean(), rel=0.1)
 
 
 def test_l3_times_degree_and_reciprocity():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timelike.datasets.families import transitive_closure, tree
+from timelike.datasets.rmat import rmat
 from timelike.graphs.digraph import DiGraph
 from timelike.hierarchy.ball_packing import pack_tree
 from timelike.hierarchy.cone_points import FLOAT32_REACH, nested_cones
@@ -188,3 +189,10 @@ def test_the_documented_depths(children):
     for dim in (3, 5):
         cell = next(row for row in rows if row[0] == str(dim))[column]
         assert cell == " / ".join(str(balanced_depth(children, dim, x)) for x in (FLOAT32_REACH, 1e14))
+
+
+def test_cyclic_graphs_are_no_hierarchies_though_paths_lie_beside_most_of_their_edges():
+    graph = rmat(9, 8, seed=1)
+    beside = (graph.adjacency() @ graph.adjacency())[graph.sources, graph.targets]
+    assert np.mean(beside > 0) > 0.5
+    assert not may_be_hierarchy(graph)

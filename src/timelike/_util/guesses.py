@@ -11,20 +11,19 @@ R = TypeVar("R")
 
 
 def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: a keyword of another library raises a `TypeError` that names our keyword for it.
+    """A decorator: for a keyword of another library, a `TypeError` names our keyword.
 
     A value that is a whole call, with brackets, is named as it is.
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
-        owner, _, method = function.__qualname__.rpartition(".")
-        name = owner if method == "__init__" else method
-
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             for guess in ours.keys() & kwargs.keys():
+                method = "." in function.__qualname__
+                name = f"{type(args[0]).__name__}." * method + function.__name__
                 right = ours[guess] if "(" in ours[guess] else f"{ours[guess]}={kwargs[guess]!r}"
-                raise TypeError(f"{name} has no {guess}; use {right}")
+                raise TypeError(f"{name.removesuffix('.__init__')} has no {guess}; use {right}")
             return function(*args, **kwargs)
 
         return call

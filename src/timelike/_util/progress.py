@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
+
+T = TypeVar("T")
 
 #: Seconds between lines of text.
 SECONDS = 5.0
@@ -20,6 +22,7 @@ Listener = Callable[[Mapping[str, Any]], None]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
 _stage: ContextVar[str | None] = ContextVar("stage", default=None)
+_shown: ContextVar[bool | None] = ContextVar("shown", default=None)
 _lines: ContextVar[_Lines | None] = ContextVar("lines", default=None)
 
 
@@ -65,16 +68,18 @@ def heard_by(*listeners: Listener) -> Iterator[None]:
 @contextmanager
 def stages() -> Iterator[None]:
     """While this lasts, `announce` names the stage of the records; afterwards none is named."""
-    before = _stage.set(None)
+    before, shown = _stage.set(None), _shown.set(None)
     try:
         yield
     finally:
         _stage.reset(before)
+        _shown.reset(shown)
 
 
 def announce(progress: bool | None, text: str, stage: str | None = None) -> None:
     """Print the caption of the next bar to stderr, if it will be shown; name the `stage` of its records."""
     _stage.set(stage)
+    _shown.set(progress)
     if progress is not False and (lines := _lines.get()) is not None:
         lines.caption(text)
     elif _visible() if progress is None else progress:
@@ -99,6 +104,11 @@ def bar(items: Any = None, desc: str = "", progress: bool | None = None, **optio
         options |= {"delay": SECONDS, "mininterval": SECONDS, "miniters": 1}
         return tqdm(items, desc, **options)
     return tqdm(items, desc, disable=not (_visible() if progress is None else progress), **options)
+
+
+def within_stage(items: Iterable[T], desc: str, **options: Any) -> Iterable[T]:
+    """The items with a bar, shown like the stage of the fit that they belong to; without one, no bar."""
+    return items if _stage.get() is None else bar(items, desc, _shown.get(), **options)
 
 
 class EpochBar:

@@ -61,6 +61,7 @@ class EvidenceOptions:
         """The evidence in the files, with notes on how many nodes of the graph each knows."""
         if not (self.expression or self.features or self.scores):
             return ()
+        from timelike.estimator.inputs import with_feature_nodes
         from timelike.evidence import Expression, NodeFeatures, ScoredPairs
         from timelike.evidence.outside import described
         from timelike.graphs.digraph import DiGraph
@@ -74,6 +75,9 @@ class EvidenceOptions:
         names = _distinct([path.name.split(".")[0] for path in self.scores])
         found += [ScoredPairs.read(path, name) for path, name in zip(self.scores, names, strict=True)]
         note(*described(found, graph).values())
+        added = with_feature_nodes(graph, found).num_nodes - graph.num_nodes
+        if added:
+            note(f"{added:,} more names in {self.features} become nodes without edges")
         return tuple(found)
 
 

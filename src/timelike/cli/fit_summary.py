@@ -117,8 +117,10 @@ def show(summary: dict[str, Any]) -> None:
         scores = sorted(summary["baselines"].items(), key=lambda one: -one[1])
         print(f"baselines      {', '.join(f'{name} {ap:.3f}' for name, ap in scores)}")
     print(f"probabilities  {summary['calibration'] or 'not calibrated: there are no validation edges'}")
-    print(f"next           {first_question(model, summary['nodes'])}")
-    print(f"               timelike plot {typed(model)} --out picture.png")
+    cones = summary["geometry"] == "nested-cones"
+    ancestors = f"timelike predict {typed(model)} --ancestors NODE"
+    print(f"next           {ancestors if cones else first_question(model, summary['nodes'])}")
+    print(f"               timelike plot {typed(model)}{' --kind balls' * cones} --out picture.png")
 
 
 def note_few_ends(plan: FitPlan) -> None:

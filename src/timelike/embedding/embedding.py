@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ from timelike.embedding import exact_ranking, exports, fold_in, model_folder, to
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
 from timelike.embedding.node_vectors import NodeVectors
 from timelike.embedding.pair_answers import PairAnswers
-from timelike.embedding.top_k import Neighbour, Predictions
+from timelike.embedding.top_k import Neighbour
 from timelike.embedding.trained_on import TrainedOn
 from timelike.engine.negatives import seen
 from timelike.evaluation.labelled_pairs import LabelledPairs
@@ -61,6 +61,8 @@ class Embedding(NodeVectors, PairAnswers):
     score: str = exact_ranking.LIKELIHOOD
     others: np.ndarray | None = None
 
+    ranking: ClassVar[Any] = top_k
+
     def __post_init__(self) -> None:
         exact_ranking.ranker(self.model, self.score)
         object.__setattr__(self, "names", None if self.names is None else as_names(self.names))
@@ -81,32 +83,6 @@ class Embedding(NodeVectors, PairAnswers):
         if self.members == 1:
             raise ValueError("the model has 1 member, so no spread; fit it with members=5")
         return np.std(np.exp(self.calibrate(self._of_members(sources, targets))), axis=0, ddof=1)
-
-    @how_many
-    def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k likeliest edges out of a node, best first, except those in `exclude` or to `strangers`."""
-        return top_k.of_node(self, node, k, exclude)
-
-    @how_many
-    def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
-        """The k likeliest edges into a node, best first, except those in `exclude` or from `strangers`."""
-        return top_k.of_node(self, node, k, exclude, incoming=True)
-
-    @how_many
-    def top_edges(
-        self,
-        k: int = 10,
-        *,
-        sources: Iterable[Hashable] | None = None,
-        targets: Iterable[Hashable] | None = None,
-        exclude: DiGraph | None = None,
-    ) -> Predictions:
-        """The k likeliest edges between different nodes, best first, except those in `exclude`.
-
-        Pass the known graph as `exclude` to get the likeliest missing edges. `sources` and `targets` restrict
-        the ends, for example to the regulators of a gene network; default: any nodes but `strangers`.
-        """
-        return top_k.of_all(self, k, exclude, sources, targets)
 
     def best_of_each(
         self, sources: np.ndarray, k: int, exclude: DiGraph | None = None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
+from timelike._util.guesses import how_many
 from timelike.embedding import cone_relatives
 from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.graphs.digraph import DiGraph, is_one, node_numbers
@@ -15,6 +16,7 @@ from timelike.graphs.node_names import as_names, label_of
 
 if TYPE_CHECKING:
     from timelike.embedding.embedding import Embedding
+    from timelike.embedding.top_k import Predictions
 
 
 class PairAnswers(abc.ABC):
@@ -25,6 +27,8 @@ class PairAnswers(abc.ABC):
 
     points: np.ndarray
     names: Sequence[Hashable] | None
+    #: What lists the likeliest edges: `of_node` and `of_all`, as in `top_k`.
+    ranking: ClassVar[Any]
 
     @property
     @abc.abstractmethod
@@ -52,6 +56,36 @@ class PairAnswers(abc.ABC):
         Arrays of sources, targets, probabilities and, with several members, spreads: source after source, the
         best first, without known edges and those in `exclude`. Every source counts once.
         """
+
+    @how_many
+    def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k likeliest edges out of a node, best first, except those in `exclude`.
+
+        A joint model never lists the edges that it knows. If all negatives were drawn from nodes with edges,
+        nodes without are left out: see `Embedding.strangers`.
+        """
+        return self.ranking.of_node(self, node, k, exclude)
+
+    @how_many
+    def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
+        """The k likeliest edges into a node, best first, as in `top_targets`."""
+        return self.ranking.of_node(self, node, k, exclude, incoming=True)
+
+    @how_many
+    def top_edges(
+        self,
+        k: int = 10,
+        *,
+        sources: Iterable[Hashable] | None = None,
+        targets: Iterable[Hashable] | None = None,
+        exclude: DiGraph | None = None,
+    ) -> Predictions:
+        """The k likeliest edges between different nodes, best first, as in `top_targets`.
+
+        Pass the known graph as `exclude` to get the likeliest missing edges. `sources` and `targets` restrict
+        the ends, for example to the regulators of a gene network.
+        """
+        return self.ranking.of_all(self, k, exclude, sources, targets)
 
     @overload
     def log_prob(self, sources: str | int, targets: str | int) -> float: ...

@@ -26,8 +26,8 @@ from timelike.likelihoods import Cone
 
 #: The name of the geometry.
 CONES = READ_OFF[0]
-#: If a larger share of the nodes has several parents, cones have this many dimensions unless `dim` is given.
-MANY, ROOMY = 0.1, 20
+#: With more parents beyond the first, all nodes together, cones have more dimensions unless `dim` is given.
+ROOM = ((200, 20), (2000, 40))
 #: The most validation pairs that are drawn from those that edges imply.
 MOST_IMPLIED = 20_000
 #: The fewest dimensions of nested cones: time and two of space.
@@ -62,12 +62,22 @@ def cones_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> Found 
     hierarchy = hierarchy_of(graph)
     if not hierarchy.looks_like_one:
         return None
-    dim = dim_of(options, settings)
-    if (options.dim, settings.dim) == (None, None) and hierarchy.several_parents > MANY:
-        dim = max(dim, ROOMY)
-    model = cone_model(dim)
+    dim, why = room_for(hierarchy, options, settings)
     transitive = graph.notes is not None and graph.notes.transitive
-    return Found(NestedCones(CONES, model, options.seed), _reason(hierarchy), transitive)
+    return Found(NestedCones(CONES, cone_model(dim), options.seed), _reason(hierarchy) + why, transitive)
+
+
+def room_for(graph: DiGraph | Hierarchy, options: FitOptions, settings: Settings) -> tuple[int, str]:
+    """The dimensions of nested cones: what is given, else as many as several parents need; and why, if more.
+
+    The steps of `ROOM` were chosen on random hierarchies of 10² to 10⁴ nodes.
+    """
+    usual = dim_of(options, settings)
+    if (options.dim, settings.dim) != (None, None):
+        return usual, ""
+    more = (graph if isinstance(graph, Hierarchy) else hierarchy_of(graph)).more_parents
+    dim = max([usual, *(dim for fewest, dim in ROOM if more > fewest)])
+    return dim, f"; in {dim} dimensions, for {more:,} parents beyond the first" * (dim > usual)
 
 
 #: What validates such a fit.
@@ -101,19 +111,22 @@ def implied_pairs(
     return LabelledPairs.build(positives, negatives)
 
 
-def named_cones(graph: AnyGraph, options: FitOptions, settings: Settings, spread: bool) -> NestedCones:
-    """Nested cones of any graph, because they were named."""
+def named_cones(
+    graph: AnyGraph, options: FitOptions, settings: Settings, spread: bool
+) -> tuple[NestedCones, str]:
+    """Nested cones of any graph, because they were named, and why in more dimensions, if so."""
     if spread or not isinstance(graph, DiGraph):
         raise ValueError(f"geometry is {CONES!r}, which needs one process that has all edges in memory")
     refuse_training(CONES, options, settings)
     likelihood = options.likelihood or settings.likelihood
-    model = cone_model(dim_of(options, settings))
+    dim, why = room_for(graph, options, settings)
+    model = cone_model(dim)
     if isinstance(likelihood, Cone):
         model = Model(model.manifold, likelihood)
     elif likelihood not in (None, "cone"):
         raise ValueError(f"likelihood is {show(likelihood)}; nested cones have their own, leave it out")
     only("numbers has", settings.numbers, numbers_of(model), "this model has")
-    return NestedCones(CONES, with_numbers(model, settings.numbers), options.seed)
+    return NestedCones(CONES, with_numbers(model, settings.numbers), options.seed), why
 
 
 def refuse_training(geometry: str, options: FitOptions, settings: Settings) -> None:

@@ -49,7 +49,8 @@ def plan_candidates(
     names, reason = _geometries(graph, options, settings)
     candidates: list[Candidate]
     if names[0] == CONES:
-        candidates = [named_cones(graph, options, settings, spread)]
+        cone_candidate, why = named_cones(graph, options, settings, spread)
+        candidates, reason = [cone_candidate], reason + why
     elif names[0] == TWISTED:
         candidates = [named_paths(graph, options, settings, spread)]
     else:

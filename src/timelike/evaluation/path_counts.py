@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 #: The matrices of each graph, plain and normalised, as long as the graph is used.
 _SHARED: WeakKeyDictionary[DiGraph, dict[bool, dict[str, Any]]] = WeakKeyDictionary()
 
-#: Entries of sparse matrices held in memory at once.
-ENTRIES = 1 << 23
+#: Entries of sparse matrices, and of rows with all nodes, held in memory at once.
+ENTRIES, SPREAD = 1 << 21, 1 << 23
 
 #: Entries to visit for an evaluation of half as many pairs as there are edges, at most `PAIRS`, a fifth of
 #: them edges. Beyond that, long lists of neighbours are sampled.
@@ -41,9 +41,10 @@ class Paths:
 
     If `normalised`, an edge a → b counts 1/√(out-degree(a) · in-degree(b)): paths through hubs say little.
     With A the (normalised) adjacency matrix, "><>" is (A Aᵀ A)ₛₜ. It is computed for the given pairs only:
-    row s of the first factors times row t of the transposed last ones, cut where that is cheapest. If scoring
-    edges like those of the graph still visits more than `work` entries, each node keeps a random `sample` of
-    its neighbours, weighted so that the expected count stays the same.
+    row s of the first factors times row t of the transposed last ones. One of the two is computed once for
+    all pairs of its node, the other is listed for every pair; the cheapest cut and order are taken. If
+    scoring edges like those of the graph still visits more than `work` entries, each node keeps a random
+    `sample` of its neighbours, weighted so that the expected count stays the same.
     """
 
     graph: DiGraph
@@ -73,15 +74,49 @@ class Paths:
         scores = np.zeros(len(s))
         if not len(s):
             return scores
-        sample, cut = self.sample
-        left_steps, right_steps = self._steps
-        order = np.lexsort((t, s))
-        first, last = (self._visits(half, sample) for half in self._halves(cut))
-        visits = first[s] + last[t]
-        for pairs in blocks(order, visits):
-            left, right = (self._rows(x, y[pairs]) for x, y in ((left_steps, s), (right_steps, t)))
-            scores[pairs] = left.multiply(right).sum(axis=1)
+        size, cut, from_source = self.sample
+        halves, steps, pairs = self._halves(cut), self._steps, (s, t)
+        if not from_source:
+            halves, steps, pairs = halves[::-1], steps[::-1], (t, s)
+        once, listed = (self._visits(half, size) for half in halves)
+        order = np.argsort(pairs[0], kind="stable")
+        spread = np.zeros((max(1, SPREAD // self.graph.num_nodes), self.graph.num_nodes))
+        visits = np.empty(len(order))
+        first = np.append(True, np.diff(pairs[0][order]) != 0)
+        visits[order] = np.where(first, once[pairs[0][order]], 0)
+        visits += listed[pairs[1]]
+        for some in blocks(order, visits):
+            scores[some] = self._products(steps, pairs[0][some], pairs[1][some], spread)
         return scores
+
+    def _products(
+        self, steps: list[list[csr_array]], nodes: np.ndarray, others: np.ndarray, spread: np.ndarray
+    ) -> np.ndarray:
+        """Row nodes[i] of the first steps times row others[i] of the second, for all i; `nodes` are sorted.
+
+        A few rows of the first at a time are written into `spread`, which is 0 before and after.
+        """
+        once, place = np.unique(nodes, return_inverse=True)
+        rows = self._rows(steps[0], once)
+        if len(steps[1]) == 1:
+            listed, row = steps[1][0], others
+        else:
+            row_nodes, row = np.unique(others, return_inverse=True)
+            listed = self._rows(steps[1], row_nodes)
+        found = []
+        for start in range(0, len(once), len(spread)):
+            starts = rows.indptr[start : start + len(spread) + 1]
+            inside = slice(starts[0], starts[-1])
+            at = np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows.indices[inside]
+            spread[at] = rows.data[inside]
+            here = slice(*np.searchsorted(place, [start, start + len(spread)]))
+            size = listed.indptr[row[here] + 1] - listed.indptr[row[here]]
+            entry = np.arange(size.sum()) + np.repeat(listed.indptr[row[here]] - np.cumsum(size) + size, size)
+            pair = np.repeat(np.arange(len(size)), size)
+            products = spread[(place[here] - start)[pair], listed.indices[entry]] * listed.data[entry]
+            found.append(np.bincount(pair, products, len(size)))
+            spread[at] = 0
+        return np.concatenate(found)
 
     @property
     def matrix(self) -> csr_array:
@@ -99,24 +134,31 @@ class Paths:
         return self._rows([*left, *back], np.asarray(sources))
 
     @cached_property
-    def sample(self) -> tuple[int | None, int]:
-        """The most neighbours of a node that are followed (None: all), and the cut with the least work.
+    def sample(self) -> tuple[int | None, int, bool]:
+        """The most neighbours of a node that are followed (None: all), the cut, and the half to compute once.
 
+        That is the half from the source, or that from the target. Cut and half are those with the least work.
         They depend on the graph alone: scores of different calls can be compared.
         """
-        s, t = self.graph.sources, self.graph.targets
-        if not len(s):
-            return None, 0
-        pairs = min(max(len(s) // 2, 1), PAIRS)
+        edges, nodes = self.graph.num_edges, self.graph.num_nodes
+        if not edges:
+            return None, 0, True
+        leaving, entering = (np.bincount(x, minlength=nodes) / edges for x in self.graph.pairs.T)
+        pairs = min(max(edges // 2, 1), PAIRS)
+        rows = min(pairs, nodes)
         for size in (None, *SAMPLES):
-            costs = []
+            costs = dict[tuple[int, bool], float]()
             for cut in range(len(self.pattern) + 1):
-                first, last = (self._visits(half, size) for half in self._halves(cut))
-                edge, other = first[s].mean() + last[t].mean(), first.mean() + last.mean()
-                costs.append(pairs * (EDGE_SHARE * edge + (1 - EDGE_SHARE) * other))
-            if min(costs) <= self.work:
+                halves = self._halves(cut)
+                visits = [self._visits(half, size) for half in halves]
+                for from_source, often, half in ((True, entering, halves[1]), (False, leaving, halves[0])):
+                    once, listed = visits if from_source else visits[::-1]
+                    mean = EDGE_SHARE * (listed @ often) + (1 - EDGE_SHARE) * listed.mean()
+                    again = 1 if len(half) < 2 else 2  # computed for every block of pairs, then listed
+                    costs[cut, from_source] = rows * once.mean() + again * pairs * mean
+            if min(costs.values()) <= self.work:
                 break
-        return size, int(np.argmin(costs))
+        return size, *min(costs, key=lambda one: costs[one])
 
     @property
     def neighbours(self) -> int | None:
@@ -126,7 +168,7 @@ class Paths:
     @cached_property
     def _steps(self) -> list[list[csr_array]]:
         """The matrices of both halves, each with a sample of its own."""
-        (sample, cut), rng = self.sample, np.random.default_rng(0)
+        (sample, cut, _), rng = self.sample, np.random.default_rng(0)
         return [
             [_thinned(self._matrices[arrow], sample, rng) for arrow in half] for half in self._halves(cut)
         ]
@@ -147,16 +189,20 @@ class Paths:
         return rows[place]
 
     def _visits(self, steps: str, sample: int | None) -> np.ndarray:
-        """For each node, at least the number of entries in its row of the product of the steps."""
-        count = self.graph.num_nodes
-        visits = np.ones(count)
-        for arrow in reversed(steps):
-            matrix = self._matrices[arrow]
-            degrees = np.diff(matrix.indptr)
-            visits = _ones(matrix) @ visits
+        """For each node, at least the number of entries that computing its row of the product visits."""
+        if not steps:
+            return np.ones(self.graph.num_nodes)
+        if (steps, sample) not in self._visited:
+            matrix = self._matrices[steps[0]]
+            visits = _ones(matrix) @ self._visits(steps[1:], sample)
             if sample is not None:
-                visits *= np.minimum(1, sample / np.maximum(degrees, 1))
-        return np.minimum(visits, count) + 1
+                visits *= np.minimum(1, sample / np.maximum(np.diff(matrix.indptr), 1))
+            self._visited[steps, sample] = np.minimum(visits, len(matrix.data)) + 1
+        return self._visited[steps, sample]
+
+    @cached_property
+    def _visited(self) -> dict[tuple[str, int | None], np.ndarray]:
+        return {}
 
 
 def _ones(matrix: csr_array) -> csr_array:

@@ -76,7 +76,7 @@ class Expression:
         else:
             named = NamedTable.of(table)
             if graph is not None:
-                named = named.named_like(set(text_names(graph.names, graph.num_nodes)))
+                named = named.named_like(text_names(graph.names, graph.num_nodes))
             found = cls(named.rows, named.values, None, named.source, seed)
         return found if regulators is None else found.with_regulators(regulators)
 

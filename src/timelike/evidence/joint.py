@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from timelike._util.checks import whole_number
-from timelike._util.html_tables import Rows
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.pair_answers import PairAnswers
-from timelike.embedding.top_k import UncertainPrediction
 from timelike.evidence import joint_of_each, joint_ranking
 from timelike.evidence.combiner import Combiner
 from timelike.evidence.geometry_term import Geometry
@@ -47,6 +45,8 @@ class Joint(PairAnswers):
     known: DiGraph
     evidence: tuple[Evidence, ...]
     combiner: Combiner
+
+    ranking: ClassVar[Any] = joint_ranking
 
     @property
     def names(self) -> Any:  # type: ignore[override]
@@ -163,29 +163,6 @@ class Joint(PairAnswers):
         """The log-probability from which on pairs count as edges, for the best F1 on held-out edges."""
         odds = self.combiner.curve.best_f1(self.ratio) - np.log(self.ratio)
         return float(-np.logaddexp(0.0, -odds))
-
-    def top_targets(
-        self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None
-    ) -> Rows[UncertainPrediction]:
-        """The k likeliest edges out of a node, best first, except known ones and those in `exclude`."""
-        return joint_ranking.of_node(self, node, k, exclude)
-
-    def top_sources(
-        self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None
-    ) -> Rows[UncertainPrediction]:
-        """The k likeliest edges into a node, best first, except known ones and those in `exclude`."""
-        return joint_ranking.of_node(self, node, k, exclude, incoming=True)
-
-    def top_edges(
-        self,
-        k: int = 10,
-        *,
-        sources: Iterable[Hashable] | None = None,
-        targets: Iterable[Hashable] | None = None,
-        exclude: DiGraph | None = None,
-    ) -> Rows[UncertainPrediction]:
-        """The k likeliest edges between different nodes, best first, except known ones and `exclude`."""
-        return joint_ranking.of_all(self, k, exclude, sources, targets)
 
     def best_of_each(
         self, sources: np.ndarray, k: int, exclude: DiGraph | None = None

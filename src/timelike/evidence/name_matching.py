@@ -8,11 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timelike.evidence.named_table import text_names
+from timelike.evidence.named_table import SHOWN, some, text_names
 from timelike.graphs.digraph import DiGraph
-
-#: Names shown of each side.
-SHOWN = 3
 
 #: Names compared for likeness.
 COMPARED = 5_000
@@ -34,29 +31,30 @@ class Matched:
 def match(graph: DiGraph, names: Sequence[str], source: str, what: str) -> Matched:
     """Match by name; a `ValueError` if no name fits.
 
-    A name that repeats counts once, with its first row. If no name fits as it is written, upper and lower
-    case are ignored.
+    A name that repeats counts once, with its first row. Nodes that no name fits as it is written get the
+    first unused one that fits if upper and lower case are ignored.
     """
     nodes = text_names(graph.names, graph.num_nodes)
     place: dict[str, int] = {}
     for i, name in enumerate(names):
         place.setdefault(name, i)
     row_of = np.array([place.get(name, -1) for name in nodes], np.int64)
-    said = ""
-    if (row_of < 0).all():
-        folded = {name.casefold(): i for name, i in reversed(place.items())}
-        row_of = np.array([folded.get(name.casefold(), -1) for name in nodes], np.int64)
-        said = ", ignoring case"
+    exact = int((row_of >= 0).sum())
+    used = {*row_of.tolist()}
+    folded = {name.casefold(): i for name, i in reversed(place.items()) if i not in used}
+    for node in np.flatnonzero(row_of < 0):
+        row_of[node] = folded.get(nodes[node].casefold(), -1)
     found = int((row_of >= 0).sum())
     if not found:
         raise ValueError(
-            f"{source}: none of its names is a node; it has {_some(names)}, the graph has {_some(nodes)}"
+            f"{source}: none of its names is a node; it has {some(names)}, the graph has {some(nodes)}"
         )
-    text = f"{found:,} of {len(nodes):,} nodes have {what}{said}"
+    text = f"{found:,} of {len(nodes):,} nodes have {what}"
+    text += f", {found - exact:,} of them ignoring case" * (found > exact)
     if found < len(nodes):
         text += _nearest(nodes, row_of, names)
     repeated = len(names) - len(place)
-    return Matched(row_of, text + f"; {repeated:,} rows with a repeated name are left out" * (repeated > 0))
+    return Matched(row_of, text + f"; {repeated:,} with a repeated name left out" * (repeated > 0))
 
 
 def _nearest(nodes: Sequence[str], row_of: np.ndarray, names: Sequence[str]) -> str:
@@ -68,7 +66,3 @@ def _nearest(nodes: Sequence[str], row_of: np.ndarray, names: Sequence[str]) -> 
         near = difflib.get_close_matches(nodes[node], free, 1, 0.6)
         shown.append(nodes[node] + (f" (nearest: {near[0]})" if near else ""))
     return f"; without: {', '.join(shown)}{', …' * bool((row_of < 0).sum() > SHOWN)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,11 @@ MISSING = ("", "NA", "N/A", "na", "n/a", "nan", "NaN", "null", "None", "none", "
 #: Delimiters of text tables, in order of preference.
 DELIMITERS = ("\t", ",", ";", "|")
 
-Values = "np.ndarray | csr_array"
+#: What Polars appends to the name of a column that repeats.
+RENAMED = re.compile(r"_duplicated_\d+$")
+
+#: Names shown in messages.
+SHOWN = 3
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,9 +54,18 @@ class NamedTable:
         values = self.values.T.tocsr() if hasattr(self.values, "tocsr") else self.values.T
         return NamedTable(self.columns, self.rows, values, self.source)
 
-    def named_like(self, names: set[str]) -> NamedTable:
-        """The table turned so that its rows are the side with more of these names."""
-        across, down = (sum(name in names for name in side) for side in (self.columns, self.rows))
+    def named_like(self, names: Sequence[str]) -> NamedTable:
+        """The table turned so that its rows are the side with more of these names, ignoring case.
+
+        A `ValueError` if neither side has any.
+        """
+        wanted = {name.casefold() for name in names}
+        across, down = (sum(x.casefold() in wanted for x in side) for side in (self.columns, self.rows))
+        if not across and not down:
+            raise ValueError(
+                f"{self.source}: none of its names is a node; its rows are {some(self.rows)}, its columns "
+                f"{some(self.columns)}, the nodes {some(names)}"
+            )
         return self.turned if across > down else self
 
     @classmethod
@@ -114,7 +128,7 @@ class NamedTable:
         values = np.empty((frame.height, frame.width - 1), np.float32)
         for i, column in enumerate(frame.get_columns()[1:]):
             values[:, i] = as_numbers(column, source)
-        return cls(tuple(names.to_list()), tuple(frame.columns[1:]), values, source)
+        return cls(tuple(names.to_list()), _as_written(frame.columns[1:]), values, source)
 
 
 def frame_of(path: Path) -> pl.DataFrame:
@@ -146,6 +160,18 @@ def frame_of(path: Path) -> pl.DataFrame:
         raise ValueError(f"{path}: this is not UTF-8 text") from None
     except (pl.exceptions.PolarsError, EOFError, OSError) as error:
         raise ValueError(f"{path}: not readable as a table ({' '.join(str(error).split())[:150]})") from None
+
+
+def _as_written(columns: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns without what the reader of text files appends to those that repeat."""
+    known = {*columns}
+    bare = [RENAMED.sub("", name) for name in columns]
+    return tuple(short if short in known else name for short, name in zip(bare, columns, strict=True))
+
+
+def some(names: Sequence[Any]) -> str:
+    """The first names, for messages."""
+    return ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)
 
 
 def _header(lines: Iterator[str]) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from timelike._util.progress import within_stage
 from timelike.graphs.digraph import DiGraph
 
 #: Pairs of a `block`.
@@ -74,7 +75,7 @@ class Columns:
         """One row of numbers per pair, (pairs, columns), each without the edge between the two."""
         out = np.empty((len(sources), len(self.terms)), np.float32)
         own = np.flatnonzero(self.graph.has_edges(sources, targets))
-        for column, (_, term) in enumerate(self.terms.values()):
+        for column, (_, term) in enumerate(within_stage(self.terms.values(), "counting", unit="number")):
             values = np.asarray(term.score(sources, targets))
             if len(own) and hasattr(term, "without_edge"):
                 values = values.copy()

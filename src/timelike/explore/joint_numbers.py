@@ -47,8 +47,8 @@ class JointNumbers:
         name = self.joint.name(number)
         found = (self.joint.top_sources if incoming else self.joint.top_targets)(name, most)
         names = [row.source if incoming else row.target for row in found]
-        numbers = [row.probability for row in found], [row.spread for row in found]
-        return Edges(self._numbers(names), *map(np.array, numbers))
+        probabilities, spreads = (np.array([row[i] for row in found]) for i in (2, 3))
+        return Edges(self._numbers(names), probabilities, spreads)
 
     def known(self, number: int, others: np.ndarray, incoming: bool) -> Edges:
         """The known edges of a node, each judged as if it were unknown."""

@@ -49,6 +49,11 @@ class Hierarchy:
         return float(np.mean(np.bincount(self.order.children, minlength=self.order.count) > 1))
 
     @property
+    def more_parents(self) -> int:
+        """The number of parents beyond the first, of all nodes together."""
+        return self.order.children.size - np.unique(self.order.children).size
+
+    @property
     def parents_per_node(self) -> float:
         """The mean number of parents of the nodes that have any."""
         return self.order.children.size / max(np.unique(self.order.children).size, 1)

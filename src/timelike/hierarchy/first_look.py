@@ -14,12 +14,15 @@ EDGES, BESIDE = 2000, 200
 SLACK = 2.0
 #: With more implied edges than this, a few wrong edges make large cycles that the others contradict.
 IMPLIED = 0.1
+#: In a hierarchy with a tenth of wrong edges, fewer go against the order of degrees: at most 0.11 of those
+#: of noisy closures, but 0.39 of those of R-MAT graphs.
+AGAINST = 0.2
 
 
 def may_be_hierarchy(graph: DiGraph, seed: int = 0) -> bool:
     """Whether few nodes lie on cycles, or many edges are implied, and few others are left.
 
-    Implied edges tell which edges of a cycle are wrong.
+    Implied edges tell which edges of a cycle are wrong, as long as most edges agree on an order.
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -31,7 +34,19 @@ def may_be_hierarchy(graph: DiGraph, seed: int = 0) -> bool:
         return False
     label = connected_components(graph.adjacency(), directed=True, connection="strong")[1]
     in_cycles = np.sum(np.bincount(label)[label] > 1) / graph.num_nodes
-    return bool(in_cycles <= MOST_IN_CYCLES or implied > IMPLIED)
+    return bool(in_cycles <= MOST_IN_CYCLES or (implied > IMPLIED and _against(graph) <= AGAINST))
+
+
+def _against(graph: DiGraph) -> float:
+    """The share of edges against the order of the nodes by (out − in)/(out + in), ties counted half.
+
+    Nodes high up in a closure have many descendants and few ancestors. The order may be upside down.
+    """
+    out, into = (np.bincount(x, minlength=graph.num_nodes) for x in (graph.sources, graph.targets))
+    order = (out - into) / np.maximum(out + into, 1)
+    step = order[graph.targets] - order[graph.sources]
+    up = float(np.mean(step > 0) + np.mean(step == 0) / 2)
+    return min(up, 1 - up)
 
 
 def _implied_share(graph: DiGraph, seed: int) -> float:

@@ -1,7 +1,7 @@
 """Moves overlapping light cones until they hold shared descendants, and nothing else, inside them.
 
 Nested balls are exact for a tree. A node with several parents must lie in the cones of all of them. Here all
-events of such a part of a hierarchy move at once, by gradient steps in double precision: each pair of the
+events of such a part of a hierarchy move at once, by gradient steps in single precision: each pair of the
 closure pulls the descendant into the cone of its ancestor, each false cone pushes its target out. Pairs that
 hold by a clear margin feel nothing, so only the others are computed; they are searched again now and then.
 """
@@ -85,14 +85,14 @@ def moved(events: np.ndarray, shared: Shared, schedule: Schedule, seed: int) -> 
     rng = np.random.default_rng(seed)
     search = _Search(shared, rng)
     best, fewest = events, np.inf
-    events = events.copy()
+    events = events.astype(np.float32)
     first, second = np.zeros_like(events), np.zeros_like(events)
     for step in range(schedule.steps + 1):
         rate, width = schedule.at(step)
         if step % shared.every == 0 or step == schedule.steps:
             force, wrong = search.forces(events, schedule.reach * width)
             if wrong < fewest:
-                best, fewest = events.copy(), wrong
+                best, fewest = events.astype(float), wrong
             if wrong == 0:
                 break
         slope = force.slope(events, width, schedule.bias, schedule.given_up(step))
@@ -169,16 +169,16 @@ class _Force:
 
         self.sources, self.targets = np.concatenate([edges, related, false]).T.copy()
         pairs = self.sources.size
-        self.signs = np.repeat([1.0, -1.0], [pairs - len(false), len(false)])
-        self.weights = self.signs * np.concatenate(weights)
+        self.signs = np.repeat(np.array([1, -1], np.float32), [pairs - len(false), len(false)])
+        self.weights = (self.signs * np.concatenate(weights)).astype(np.float32)
         rows = np.concatenate([self.targets, self.sources])
-        values = np.repeat([1.0, -1.0], pairs)
+        values = np.repeat(np.array([1, -1], np.float32), pairs)
         self.ends = csr_array((values, (rows, np.tile(np.arange(pairs), 2))), shape=(count, pairs))
 
     def slope(self, events: np.ndarray, width: float, bias: float, give_up: float) -> np.ndarray:
         """The derivative by every event, times the width."""
         delta = events.take(self.targets, axis=0) - events.take(self.sources, axis=0)
-        space = np.sqrt(np.einsum("pk,pk->p", delta[:, 1:], delta[:, 1:]) + 1e-24)
+        space = np.sqrt(np.einsum("pk,pk->p", delta[:, 1:], delta[:, 1:]) + np.float32(1e-24))
         excess = np.clip(self.signs * (delta[:, 0] - space) / width - bias, -50, 50)
         wrong = 1 / (1 + np.exp(excess))
         strength = self.weights * wrong * (1 - give_up * wrong)
