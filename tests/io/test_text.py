@@ -173,7 +173,7 @@ def test_what_is_left_out_is_counted(write):
     assert (notes.rows, notes.missing_weights, notes.negative_weights, notes.zero_weights) == (11, 5, 1, 2)
     assert (notes.self_loops, notes.duplicates) == (1, 1)
     assert str(notes).count("\n") == 5
-    assert "1 edge left out for a negative weight" in str(notes)
+    assert "1 edge left out because of a negative weight" in str(notes)
 
 
 def test_line_numbers_go_on_from_block_to_block(write, monkeypatch):

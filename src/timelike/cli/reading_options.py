@@ -14,6 +14,7 @@ from timelike._util.choices import EdgeFormat
 from timelike.cli.options import File, Flag, chosen, optional
 from timelike.cli.printing import note
 from timelike.graphs.node_names import find_nodes, unknown
+from timelike.graphs.reading_notes import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -152,7 +153,7 @@ class PairOptions(LayoutOptions):
         with bar(None, "pairs", unit="pair", unit_scale=True) as shown:
             remarks = read_pairs(source, find, self.skip_bad_rows, self.data_dir, **self.layout)
         if unknown_rows:
-            remarks = [*remarks, f"{unknown_rows:,} pairs with unknown nodes skipped"]
+            remarks = [*remarks, counted(unknown_rows, "pairs with unknown nodes skipped")]
         note(*(f"{called}: {remark}" for remark in remarks))
         if unknown_rows == rows:
             raise ValueError(f"{called}: no pair has two known nodes")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from timelike.baselines import TwistedTime
 from timelike.embedding.embedding import Embedding
 from timelike.evidence.joint import Joint
 from timelike.evidence.label_model import LabelModel
@@ -109,7 +110,9 @@ class Picture:
         replay = self.model.replay
         return {
             "title": self.model.title,
-            "space": words_for(manifold),
+            "space": "twisted time"
+            if isinstance(embedding.model.likelihood, TwistedTime)
+            else words_for(manifold),
             "dim": manifold.dim,
             "nodes": self.count,
             "edges": None if self.model.known is None else self.model.known.num_edges,

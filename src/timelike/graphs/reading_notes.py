@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+
+#: A plural that may follow a number.
+SINGULAR = re.compile(r"\b(row|self-loop|edge|pair|node|term)s\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,17 +32,24 @@ class ReadSummary:
 
     def lines(self) -> list[str]:
         """One line per finding; an empty list if every row became an edge."""
-        signs = "for a negative weight (for signed edges, name two columns only)"
-        counts = [
-            (self.bad_rows, "malformed row", "skipped"),
-            (self.self_loops, "self-loop", "left out"),
-            (self.missing_weights, "edge", "left out for a missing, NaN or infinite weight"),
-            (self.negative_weights, "edge", f"left out {signs}"),
-            (self.zero_weights, "edge", "left out for a weight of 0"),
-            (self.duplicates, "repeated edge", f"left out (the {self.kept} is kept)"),
-        ]
-        found = [f"{n:,} {what}{'s' * (n != 1)} {why}" for n, what, why in counts if n]
-        return [*found, *self.remarks]
+        counts = {
+            "malformed rows skipped": self.bad_rows,
+            "self-loops left out": self.self_loops,
+            "edges left out because of a weight that is missing, NaN or infinite": self.missing_weights,
+            "edges left out because of a negative weight (for signed edges, name two columns only)": (
+                self.negative_weights
+            ),
+            "edges left out because of the weight 0": self.zero_weights,
+            f"repeated edges left out (the {self.kept} is kept)": self.duplicates,
+        }
+        return [counted(count, what) for what, count in counts.items() if count] + list(self.remarks)
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.source}: {self.rows:,} edges read", *(f"  {x}" for x in self.lines())])
+        return "\n".join(
+            [f"{self.source}: {counted(self.rows, 'edges read')}", *(f"  {x}" for x in self.lines())]
+        )
+
+
+def counted(count: int, what: str) -> str:
+    """A number and its noun: of one, the first plural in `what` is a singular."""
+    return f"{count:,} {what}" if count != 1 else "1 " + SINGULAR.sub(r"\1", what, count=1)

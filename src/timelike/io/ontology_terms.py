@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from timelike.graphs.node_names import name_labels
+from timelike.graphs.reading_notes import counted
 from timelike.io.graph_builder import Builder
 
 #: Read by default: kinds of and parts of; of a thesaurus, broader concepts.
@@ -60,10 +61,10 @@ def add_terms(
     counts = {
         "obsolete terms left out": len(terms) - len(kept),
         "edges to obsolete terms left out": to_obsolete,
-        "terms without a label keep their id": unlabelled,
+        "terms without a label, known by id": unlabelled,
         **_structure([*kept], set(edges)),
     }
-    builder.remarks += [f"{count:,} {what}" for what, count in counts.items() if count]
+    builder.remarks += [counted(count, what) for what, count in counts.items() if count]
 
 
 def _structure(terms: list[str], edges: set[tuple[str, str]]) -> dict[str, int]:
@@ -77,4 +78,4 @@ def _structure(terms: list[str], edges: set[tuple[str, str]]) -> dict[str, int]:
     matrix = csr_array((np.ones(len(pairs)), pairs.T), (len(terms), len(terms)))
     sizes = np.bincount(connected_components(matrix, directed=True, connection="strong")[1])
     cyclic = int(sizes[sizes > 1].sum())
-    return {"terms have several parents": several, "terms lie on cycles, as if all were the same": cyclic}
+    return {"terms with several parents": several, "terms on cycles, as if all were the same": cyclic}

@@ -63,10 +63,10 @@ export class Layout {
     return this.part ? found.map(([a, b]) => [(a + b) / 2 - side, (a + b) / 2 + side]) : [[-radius, radius], [-radius, radius]];
   }
 
-  /** Whether equal scales would make the picture a thin strip. */
+  /** Whether equal scales would make the picture a thin strip; without light cones they tell less. */
   get thin() {
     const [wide, high] = this.limits.map(([a, b]) => b - a);
-    return this.name === "diagram" && this.about.nodes >= 50 && (wide < 0.2 * high || high < 0.1 * wide);
+    return this.name === "diagram" && this.about.nodes >= 50 && (wide < (this.about.light ? 0.2 : 0.5) * high || high < (this.about.light ? 0.1 : 0.5) * wide);
   }
 
   /** x, y, z of a node. */

@@ -28,7 +28,7 @@ export const short = (x) => digits(Number(x.toPrecision(3))).replace(/(\.\d*?)0+
 export function chance({ p, spread, labels }) {
   const three = (x) => digits(Number(x.toPrecision(3)), 3);
   const sure = spread === undefined ? three(p) : `${three(p)} ± ${digits(Number(spread.toPrecision(1)), 1)}`;
-  return labels === undefined ? sure : `${sure}, ${labels}`;
+  return labels === undefined ? sure : `${sure},\n${labels}`;
 }
 
 export const percent = (p) => `${(100 * p).toFixed(p < 0.1 ? 2 : 1)}%`;
