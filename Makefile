@@ -15,7 +15,7 @@ install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test long all-tests scale dev ready check docs figures bench bench-quick reproduce results sbom audit clean
+.PHONY: help demo test long scale dev ready check docs figures bench bench-quick reproduce results sbom audit clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -24,8 +24,8 @@ demo: $(VENV)/.plot  ## draw demo.png
 	$(BIN)/timelike demo --out demo.png
 
 # What one test has compiled, others need not, also of `make long` after `make test`, which begins anew.
-test long all-tests scale: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(VENV)/compiled
-test long all-tests scale: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.3
+test long scale: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/$(VENV)/compiled
+test long scale: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0.3
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile -q
 
 test: $(VENV)/.test  ## run the tests
@@ -34,10 +34,6 @@ test: $(VENV)/.test  ## run the tests
 
 long: $(VENV)/.test $(VENV)/.clients  ## run what takes longer: every page, example and command of the documentation
 	$(PYTEST) -m "long and not slow"
-
-all-tests: $(VENV)/.test $(VENV)/.clients  ## run the tests of both in one go, which takes less time
-	@rm -rf $(VENV)/compiled
-	$(PYTEST) -m "not slow"
 
 scale: $(VENV)/.test $(VENV)/.scale  ## run a few tests on several processes, Ray and a database
 	$(BIN)/pytest -q -m "scale and not slow" tests/many

@@ -37,6 +37,16 @@ COMPILED_QUICKLY = {
 }
 
 
+#: The files that take longest, with `make long`: 160 CPU seconds and less.
+LONGEST = (
+    "test_docs.py",
+    "test_documented_commands.py",
+    "test_notebooks.py",
+    "test_examples.py",
+    "test_vectors.py",
+)
+
+
 def is_compiled_quickly(item: pytest.Item) -> bool:
     """Whether the tests of this module need no optimised programs."""
     if not item.path.is_relative_to(TESTS):
@@ -53,9 +63,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is compiled as for users comes first: a worker then changes its way of compiling once.
 
-    Then the pages of the documentation, by far the longest file: the other worker does the rest meanwhile.
+    Then the longest files: a worker that began one of them last would be left alone with it.
     """
-    items.sort(key=lambda item: (is_compiled_quickly(item), item.path.name != "test_docs.py"))
+
+    def place(item: pytest.Item) -> tuple[bool, int]:
+        name = item.path.name
+        return is_compiled_quickly(item), LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -84,7 +84,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["datasets", "get"], "datasets get needs NAME"),
         (["datasets", "info", "cycle:5", "--jsn"], "perhaps you mean --json"),
         (["--print-completion", "powershell"], "powershell"),
-        (["fit"], "fit needs EDGES and --out MODEL"),
+        (["fit"], "EDGES is missing"),
         (["fit", "e", "model"], "fit needs --out MODEL (see `timelike fit --help`)"),
         (["fit", "e", "--out", "m", "--dim", "x"], "--dim is 'x'; it must be a whole number"),
         (

@@ -37,7 +37,7 @@ Way = Callable[[np.ndarray, np.ndarray, np.ndarray, list[str]], Callable[[np.nda
 
 
 def trees(x: np.ndarray, labels: np.ndarray, weights: np.ndarray, _: list[str]) -> Callable:
-    """The boosted trees of a fit."""
+    """The boosted trees of a fit, without a first guess."""
     return TreeTables.learn(x, labels, weights, 0).score
 
 

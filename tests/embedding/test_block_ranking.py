@@ -6,6 +6,7 @@ import pytest
 
 import timelike as tl
 from timelike.embedding import block_ranking, exact_ranking
+from timelike.embedding.targets_of_each import best_by_products
 
 
 @pytest.mark.parametrize("nodes", [100, 127, 128, 129, 1000])
@@ -35,3 +36,23 @@ def test_copies_that_fill_the_last_block_are_no_answers():
     exact = np.asarray(exact_ranking.of_node(model, columns, 0))
     assert best[0] == 8 * 32
     assert best.tolist() == exact_ranking.best_of(exact, 4, np.array([], int)).tolist()
+
+
+def test_candidates_by_inner_products_are_those_with_the_largest_ones():
+    """Without known edges, the source itself and excluded nodes; the hub's are cut short."""
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(700, 6)).astype(np.float32)
+    likelihood = tl.baselines.twisted_time(6).likelihood
+    model = tl.Model(tl.manifolds.Flat(3, 3), likelihood)
+    embedding = tl.Embedding(model, points, None, {}, {})
+    s, t = rng.integers(0, 700, (2, 2000))
+    known = tl.DiGraph.from_arrays(s[s != t], t[s != t], 700)
+    left, right = likelihood.products(points)
+    table = left @ right.T
+    sources = rng.permutation(700)[:50]
+    never = np.array([3, 699])
+    (found,) = best_by_products(embedding.inner_products(), sources, 5, known, never)
+    for source in sources:
+        without = np.concatenate([never, [source], known.targets[known.sources == source]])
+        expected = exact_ranking.best_of(table[source], 5, without)
+        assert found.targets[found.sources == source].tolist() == expected.tolist()

@@ -67,9 +67,16 @@ def placed():
     return plan, plan.candidates[0].embed(plan.graph)
 
 
-@pytest.mark.parametrize(("second", "trained"), [(0.9 - BEHIND, 1), (0.95, 3)])
-def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(placed, second, trained):
+@pytest.mark.parametrize(
+    ("second", "large", "trained"),
+    [(0.9 - BEHIND, False, 1), (0.88, False, 2), (0.88, True, 1), (0.95, True, 3)],
+)
+def test_what_falls_behind_points_that_are_read_off_is_the_last_to_be_trained(
+    placed, second, large, trained, monkeypatch
+):
     plan, embedding = placed
+    if large:
+        monkeypatch.setattr("timelike.estimator.carry_out.SMALL", plan.graph.num_edges - 1)
     paths, first, *_ = plan.candidates
     reached = {paths.geometry: 0.9, first.geometry: second}
 

@@ -199,7 +199,7 @@ def test_the_command_line_reads_and_writes_them(tmp_path, capsys):
     frame.write_csv(edges, separator="\t")
     words = ["fit", str(edges), "--out", str(out), "--geometry=minkowski", "--epochs=2", "--dim=3"]
     main([*words, "--evidence", "none"])
-    assert "--sign effect predicts it too" in capsys.readouterr().err
+    assert "`timelike fit --sign` predicts signs too" in capsys.readouterr().err
     main([*words, "--sign", "effect", "--json"])
     assert f"{frame.height:,} rows have a sign" in capsys.readouterr().err
     main(["predict", str(out), "--all", "--top", "3"])
@@ -211,3 +211,12 @@ def test_the_command_line_reads_and_writes_them(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([*words, "--sign", "efect"])
     assert "effect" in capsys.readouterr().err
+
+
+def test_comments_before_the_header_are_left_out(tmp_path):
+    text = "# an export, with a comma\n# TF\tgene\nTF\tgene\teffect\na\tb\t+\nb\tc\t-\n"
+    for lead in ("", "#"):
+        file = tmp_path / "edges.tsv"
+        file.write_text(text.replace("TF\tgene\teffect", f"{lead}TF\tgene\teffect"))
+        labels = EdgeLabels.read(file, "effect", signs=True)
+        assert labels.of_pairs([("a", "b"), ("b", "c"), ("a", "c")]) == ["+", "-", None]

@@ -13,6 +13,7 @@ from timelike.evaluation import metrics
 from timelike.evaluation.questions import QUESTIONS, question_pairs
 from timelike.evidence import joint_ranking
 from timelike.evidence.density import Curve, Scale, missing_ratio
+from timelike.evidence.likely_pairs import MIXTURES, LikelyPairs
 from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import PARAMETERS, ROUNDS, TreeTables
 
@@ -39,12 +40,12 @@ def fitted(split) -> tl.SpacetimeEmbedding:
     return tl.SpacetimeEmbedding("minkowski", **QUICK).fit(split.train)
 
 
-def learned(seed: int = 0) -> tuple[TreeTables, np.ndarray, np.ndarray]:
+def learned(seed: int = 0, **begin: np.ndarray) -> tuple[TreeTables, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(500, 5)).astype(np.float32)
     x[:, 1] = np.round(x[:, 1])
     labels = x[:, 0] + x[:, 1] * x[:, 2] + rng.normal(size=500) > 0
-    return TreeTables.learn(x, labels, np.ones(500), seed), x, labels
+    return TreeTables.learn(x, labels, np.ones(500), seed, **begin), x, labels
 
 
 def test_tables_are_the_trees_of_lightgbm():
@@ -61,11 +62,36 @@ def test_contributions_add_up_and_blame_no_idle_feature():
     assert np.abs(parts[:, 0]).mean() > 3 * np.abs(parts[:, 4]).mean()
 
 
+def test_slopes_come_on_top_of_trees_that_began_elsewhere():
+    """Trees that begin at a straight line, plus this line, separate what the line alone does not."""
+    slopes = np.array([1.0, 0, 0, 0, 0])
+    _, x, _ = learned()
+    trees, x, labels = learned(start=x @ slopes, slopes=slopes)
+    alone = metrics.average_precision(x @ slopes, labels)
+    assert metrics.average_precision(trees.score(x), labels) > alone + 0.05
+    mean, parts = trees.contributions(x)
+    np.testing.assert_allclose(mean + parts.sum(axis=1), trees.score(x), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MIXTURES)
+def test_likely_pairs_are_drawn_as_often_as_their_score_says(name):
+    graph = blocks(2, 12)
+    likely = LikelyPairs(graph, name)
+    every = np.stack(np.indices((12, 12)), axis=-1).reshape(-1, 2)
+    chances = np.exp(likely.score(*every.T)) / len(every)
+    assert chances.sum() == pytest.approx(1, abs=1e-9)
+    drawn = likely.draw(200_000, np.random.default_rng(0)) @ [12, 1]
+    found = np.bincount(drawn, minlength=len(every)) / len(drawn)
+    assert np.abs(found - chances).max() < 6 * np.sqrt(chances.max() / len(drawn))
+    np.testing.assert_allclose(likely.rows(np.arange(12)).ravel(), likely.score(*every.T), atol=1e-6)
+
+
 def test_counts_do_not_see_their_own_edge():
     """The features of an edge are the same whether the graph has it or not, but for what is decomposed."""
     graph = blocks(1, 20)
     names = Structure().prepare(graph).names
-    counted = tuple(name for name in names if name.startswith(("paths", "out-", "in-")))
+    ours = ("paths", "out-", "in-", "guess", "popularity")
+    counted = tuple(name for name in names if name.startswith(ours))
     own = Structure(counted).prepare(graph)
     for number in range(0, graph.num_edges, 7):
         s, t = graph.pairs[[number]].T

@@ -9,13 +9,29 @@ import polars as pl
 import pytest
 from small_models import made_to_differ, make
 
+from timelike import DiGraph, Embedding, Model, datasets
 from timelike.evaluation.target_ranks import rank_targets
 from timelike.explore import colours
 from timelike.explore.answers import MOST_TEXT, Answers, UnknownNode
-from timelike.explore.shown_model import views_of
+from timelike.explore.shown_model import Picture, Shown, views_of
 from timelike.likelihoods import LIKELIHOODS
-from timelike.manifolds import MANIFOLDS
+from timelike.manifolds import MANIFOLDS, Minkowski
 from timelike.plot.views import view_of
+
+
+def test_a_hierarchy_has_disks_within_disks():
+    graph = datasets.tree(3, 3)
+    model = Model(Minkowski(2), LIKELIHOODS["cone"]())
+    embedding = Embedding(model, np.zeros((graph.num_nodes, 2), np.float32), None, {}, {})
+    picture = Picture(Shown("tree", embedding, graph))
+    table = np.array(picture.balls)
+    apart = np.linalg.norm(table[graph.sources, :2] - table[graph.targets, :2], axis=1)
+    assert np.all(apart + table[graph.targets, 2] <= table[graph.sources, 2] + 1e-4)
+    assert np.max(np.linalg.norm(table[:, :2], axis=1) + table[:, 2]) == pytest.approx(1, abs=1e-4)
+    assert picture.about()["views"][-1] == "balls"
+    ring = DiGraph.from_arrays(np.arange(40), np.roll(np.arange(40), -1))
+    assert Picture(Shown("tree", embedding, ring)).balls is None
+    assert Picture(Shown("tree", embedding)).about()["balls"] is None
 
 
 def rows(found, side, kind):

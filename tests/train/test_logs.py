@@ -76,6 +76,19 @@ def test_lines_appear_without_a_terminal(split, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_what_a_stage_counts_is_shown_like_the_stage(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    for shown in (None, False):
+        with progress.lines_without_terminal(), progress.stages():
+            progress.announce(shown, "a stage", "joint")
+            assert list(progress.within_stage(range(3), "counting", unit="number")) == [0, 1, 2]
+        said = capsys.readouterr().err
+        assert ("counting: 3 of 3 numbers" in said) is (shown is None)
+    with progress.lines_without_terminal():
+        list(progress.within_stage(range(3), "counting", unit="number"))
+    assert capsys.readouterr().err == ""
+
+
 def test_a_run_that_still_improves_says_so():
     assert still_improving(np.array([0.1, 0.2, 0.3]), 3)
     assert not still_improving(np.array([0.1, 0.3, 0.3]), 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -106,7 +106,7 @@ def bar(items: Any = None, desc: str = "", progress: bool | None = None, **optio
     return tqdm(items, desc, disable=not (_visible() if progress is None else progress), **options)
 
 
-def within_stage(items: Collection[T], desc: str, **options: Any) -> Iterable[T]:
+def within_stage(items: Iterable[T], desc: str, **options: Any) -> Iterable[T]:
     """The items with a bar, shown like the stage of the fit that they belong to; without one, no bar."""
     return items if _stage.get() is None else bar(items, desc, _shown.get(), **options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from timelike._util.checks import positive_number
@@ -10,6 +11,10 @@ from timelike.cli.reading_options import is_there, source_of
 
 if TYPE_CHECKING:
     from timelike.cli.fit_command import Fit
+
+
+#: No model folder: enough for a plan.
+UNNAMED = Path()
 
 
 def check_fit(command: Fit) -> None:
@@ -27,6 +32,8 @@ def check_fit(command: Fit) -> None:
     if command.snapshots is not None and command.snapshots < 2:
         raise ValueError(f"--snapshots is {command.snapshots}; it must be ≥ 2")
     source_of(command.edges)
+    if command.out == UNNAMED and not command.plan:
+        raise ValueError("fit needs --out MODEL (see `timelike fit --help`)")
     gone = next((one for one in command.edges if url_of(one) is None and not is_there(one)), None)
     if command.stream and gone is not None:
         raise FileNotFoundError(f"{gone}: no such file; --stream needs edge files")

@@ -16,7 +16,7 @@ import timelike as tl
 from timelike._util.choices import Evidence, Geometry, Preset
 from timelike._util.remote_files import url_of
 from timelike.cli.evidence_options import EvidenceOptions
-from timelike.cli.fit_checks import check_fit
+from timelike.cli.fit_checks import UNNAMED, check_fit
 from timelike.cli.fit_summary import joint_result, note_few_ends, result, show
 from timelike.cli.label_columns import read_labels
 from timelike.cli.options import (
@@ -52,7 +52,9 @@ class Fit:
 
     edges: Edges
 
-    out: Annotated[Path, tyro.conf.arg(metavar="MODEL")]
+    out: Annotated[Path, tyro.conf.arg(metavar="MODEL", help_behavior_hint="(required without --plan)")] = (
+        UNNAMED
+    )
     """Model folder to write. An existing model is replaced; any other folder is left alone."""
 
     geometry: Literal["auto"] | Geometry = "auto"
@@ -132,7 +134,8 @@ class Fit:
                 stands(local)
                 dataclasses.replace(self, out=local).run()
             return
-        model_folder.check_free(self.out, "--out")
+        if self.out != UNNAMED:
+            model_folder.check_free(self.out, "--out")
         if place is not None or self.many.ray is not None:
             from timelike.cli.fit_processes_command import fit_on_ray, watch_fit
 

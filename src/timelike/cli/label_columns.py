@@ -22,7 +22,7 @@ TEXTS = {".tsv": "\t", ".tab": "\t", ".txt": "\t", ".csv": ","}
 def read_labels(edges: Sequence[str], sign: str | None, kind: str | None) -> list[EdgeLabels]:
     """Signs and types of the edges in one file, from the columns named; notes say how many have none.
 
-    A column that looks like signs or types and is not named is mentioned.
+    A column that looks like types and is not named is mentioned; of signs, the reader says so.
     """
     from timelike.evidence.edge_labels import EdgeLabels
 
@@ -44,7 +44,7 @@ def read_labels(edges: Sequence[str], sign: str | None, kind: str | None) -> lis
 
 
 def _mention(path: Path) -> None:
-    """Note a column that looks like signs or types and is not used."""
+    """Note a column that looks like types and is not used."""
     from timelike.evidence.edge_labels import recognised
 
     separator = TEXTS.get(path.suffix.lower())
@@ -52,11 +52,9 @@ def _mention(path: Path) -> None:
         return
     with open(path, encoding="utf-8", errors="replace") as file:
         header = file.readline(10_000).rstrip("\n").split(separator)
-    for option, signs in (("--sign", True), ("--type", False)):
-        place = recognised(header, signs) if len(header) > 2 else None
-        if place is not None:
-            note(f"{path}: column {header[place]} is not used; {option} {header[place]} predicts it too")
-            return
+    place = recognised(header, signs=False) if len(header) > 2 else None
+    if place is not None:
+        note(f"{path}: column {header[place]} is not used; --type {header[place]} predicts it too")
 
 
 def label_columns(fitted: Fitted, take: Take) -> Take:

@@ -126,7 +126,9 @@ class PredictedEdges:
             reasons = [joint.why(edge[0], edge[1])[1] for edge in edges]
             rows = [{one.group: one.contribution for one in row} for row in reasons]
             groups = dict.fromkeys(joint.combiner.groups)
-            added = (pl.Series(f"why: {group}", [round(row[group], 2) for row in rows]) for group in groups)
+            added = (
+                pl.Series(f"why: {group}", [round(row[group], 2) + 0.0 for row in rows]) for group in groups
+            )
             table = table.with_columns(added)
         self.take(table)
 

@@ -8,6 +8,7 @@ computes eight at a time. XLA reduces a row block by block one number at a time,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, reduce
 from typing import NamedTuple
 
@@ -59,6 +60,15 @@ def best_of_rows(
     return np.asarray(at)[: len(rows)], np.asarray(scores)[: len(rows)]
 
 
+def best_of_products(
+    queries: Float[np.ndarray, "rows terms"], table: Blocks, wanted: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The columns with the `wanted` highest inner products with each query, as in `best_of_rows`."""
+    filled = jnp.asarray(np.pad(queries, ((0, TOGETHER - len(queries)), (0, 0))))
+    at, scores = _best_products(table.columns, table.nodes, filled, len(queries), wanted)
+    return np.asarray(at)[: len(queries)], np.asarray(scores)[: len(queries)]
+
+
 @partial(jax.jit, static_argnames=("wanted", "incoming"))
 def _best(
     model: Ranker,
@@ -72,9 +82,28 @@ def _best(
     """The answers to the first `used` rows; one program serves any number of them."""
     blocks = columns.shape[1] // BLOCK
 
-    def one(row: Array) -> tuple[Array, Array]:
-        own = columns[:, row % BLOCK * blocks + row // BLOCK][:, None]
-        scores = pairwise.log_probs(model, *((columns, own) if incoming else (own, columns)))
+    def scores_of(i: Array) -> Array:
+        own = columns[:, rows[i] % BLOCK * blocks + rows[i] // BLOCK][:, None]
+        return pairwise.log_probs(model, *((columns, own) if incoming else (own, columns)))
+
+    return _row_by_row(scores_of, blocks, count, len(rows), used, wanted)
+
+
+@partial(jax.jit, static_argnames="wanted")
+def _best_products(
+    columns: Array, count: int, queries: Float[Array, "rows terms"], used: int, wanted: int
+) -> tuple[Array, Array]:
+    scores = queries @ columns
+    return _row_by_row(lambda i: scores[i], columns.shape[1] // BLOCK, count, len(queries), used, wanted)
+
+
+def _row_by_row(
+    scores_of: Callable[[Array], Array], blocks: int, count: int, rows: int, used: int, wanted: int
+) -> tuple[Array, Array]:
+    """The places of the `wanted` best of the first `used` rows, and their scores; the other rows are 0."""
+
+    def one(i: Array) -> tuple[Array, Array]:
+        scores = scores_of(i)
         scores = jax.lax.optimization_barrier(jnp.where(jnp.isnan(scores), -jnp.inf, scores))
         of_block = [scores[i * blocks : (i + 1) * blocks] for i in range(BLOCK)]
         highest = reduce(jnp.maximum, of_block)
@@ -85,8 +114,8 @@ def _best(
         return at.reshape(-1)[place], best
 
     def step(i: Array, found: tuple[Array, Array]) -> tuple[Array, Array]:
-        return jax.tree.map(lambda kept, row: kept.at[i].set(row), found, one(rows[i]))
+        return jax.tree.map(lambda kept, row: kept.at[i].set(row), found, one(i))
 
-    shape = len(rows), wanted
-    empty = jnp.zeros(shape, rows.dtype), jnp.zeros(shape, columns.dtype)
+    types = jax.eval_shape(one, 0)
+    empty = jax.tree.map(lambda row: jnp.zeros((rows, *row.shape), row.dtype), types)
     return jax.lax.fori_loop(0, used, step, empty)

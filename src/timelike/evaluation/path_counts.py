@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SHARED: WeakKeyDictionary[DiGraph, dict[bool, dict[str, Any]]] = WeakKeyDictionary()
 
 #: Entries of sparse matrices, and of rows with all nodes, held in memory at once.
-ENTRIES, SPREAD = 1 << 20, 1 << 23
+ENTRIES, SPREAD = 1 << 21, 1 << 23
 
 #: Entries to visit for an evaluation of half as many pairs as there are edges, at most `PAIRS`, a fifth of
 #: them edges. Beyond that, long lists of neighbours are sampled.
@@ -80,10 +80,10 @@ class Paths:
             halves, steps, pairs = halves[::-1], steps[::-1], (t, s)
         once, listed = (self._visits(half, size) for half in halves)
         order = np.argsort(pairs[0], kind="stable")
-        spread = np.zeros(SPREAD + 2 * self.graph.num_nodes)  # a block may begin and end within a row
-        first = np.append(True, np.diff(pairs[0][order]) != 0)
+        spread = np.zeros((max(1, SPREAD // self.graph.num_nodes), self.graph.num_nodes))
         visits = np.empty(len(order))
-        visits[order] = np.where(first, once[pairs[0][order]] + self._per_row, 0)
+        first = np.append(True, np.diff(pairs[0][order]) != 0)
+        visits[order] = np.where(first, once[pairs[0][order]], 0)
         visits += listed[pairs[1]]
         for some in blocks(order, visits):
             scores[some] = self._products(steps, pairs[0][some], pairs[1][some], spread)
@@ -92,31 +92,31 @@ class Paths:
     def _products(
         self, steps: list[list[csr_array]], nodes: np.ndarray, others: np.ndarray, spread: np.ndarray
     ) -> np.ndarray:
-        """Row nodes[i] of the first steps times row others[i] of the second, for all i.
+        """Row nodes[i] of the first steps times row others[i] of the second, for all i; `nodes` are sorted.
 
-        The first are written into `spread`, which is 0 before and after.
+        A few rows of the first at a time are written into `spread`, which is 0 before and after.
         """
         once, place = np.unique(nodes, return_inverse=True)
         rows = self._rows(steps[0], once)
-        at = np.repeat(np.arange(len(once)) * rows.shape[1], np.diff(rows.indptr)) + rows.indices
-        spread[at] = rows.data
         if len(steps[1]) == 1:
             listed, row = steps[1][0], others
         else:
             row_nodes, row = np.unique(others, return_inverse=True)
             listed = self._rows(steps[1], row_nodes)
-        size = listed.indptr[row + 1] - listed.indptr[row]
-        start = listed.indptr[row] - np.cumsum(size) + size
-        entry = np.arange(size.sum()) + np.repeat(start, size)
-        pair = np.repeat(np.arange(len(row)), size)
-        found = spread[(place * rows.shape[1])[pair] + listed.indices[entry]] * listed.data[entry]
-        spread[at] = 0
-        return np.bincount(pair, found, len(row))
-
-    @property
-    def _per_row(self) -> float:
-        """What a row costs in a block, so that all rows of a block fit into `SPREAD`."""
-        return ENTRIES * self.graph.num_nodes / SPREAD
+        found = []
+        for start in range(0, len(once), len(spread)):
+            starts = rows.indptr[start : start + len(spread) + 1]
+            inside = slice(starts[0], starts[-1])
+            at = np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows.indices[inside]
+            spread[at] = rows.data[inside]
+            here = slice(*np.searchsorted(place, [start, start + len(spread)]))
+            size = listed.indptr[row[here] + 1] - listed.indptr[row[here]]
+            entry = np.arange(size.sum()) + np.repeat(listed.indptr[row[here]] - np.cumsum(size) + size, size)
+            pair = np.repeat(np.arange(len(size)), size)
+            products = spread[(place[here] - start)[pair], listed.indices[entry]] * listed.data[entry]
+            found.append(np.bincount(pair, products, len(size)))
+            spread[at] = 0
+        return np.concatenate(found)
 
     @property
     def matrix(self) -> csr_array:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from timelike._util.checks import positive_number
+from timelike._util.hardware import cores
 from timelike._util.progress import within_stage
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.questions import QUESTIONS
 from timelike.evidence.density import Curve, Scale
+from timelike.evidence.likely_pairs import DEGREES, EITHER_END, WALKS
 from timelike.evidence.tree_tables import TreeTables
+
+#: Negatives that `LikelyPairs` has drawn.
+LIKELY = "likely"
+
+#: How much of the popularity of the ends is taken off a score, to choose from, and the most average precision
+#: that this may cost among any two nodes.
+TEMPERS, COST = (1.0, 0.75, 0.5, 0.25, 0.0), 0.01
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -89,7 +99,7 @@ class Sample(NamedTuple):
 class Lesson(NamedTuple):
     """What the combiner learns from.
 
-    negatives  pairs that are no known edges, the negatives of each question
+    negatives  pairs that are no known edges: the negatives of each question, and `LIKELY` ones
     sample     what calibrates: evidence from graphs without the held-out edges
     ahead      how to carry the scale over to the whole graph; None: the graphs of `sample` are nearly whole
     """
@@ -122,18 +132,27 @@ def learn(
 ) -> Combiner:
     """Learn a member for every part from the other parts, and calibrate on the part that it has not seen.
 
-    `shares` are the total weights of the negatives of each question, relative to the edges. The scale is
-    that of `lesson.sample`, carried over to the whole graph.
+    `shares` are the total weights of the kinds of negatives, relative to the edges. With `LIKELY` ones, the
+    first guess at the density of edges is that of these pairs, see `_start`. The scale is that of
+    `lesson.sample`, carried over to the whole graph.
     """
     edges, asked = lesson.sample.edges, lesson.negatives
     x, parts = (np.concatenate(column) for column in zip(edges, *asked.values(), strict=True))
     each = [shares[kind] * len(edges.parts) / max(len(table.parts), 1) for kind, table in asked.items()]
     weight = np.repeat([1.0, *each], [len(table.parts) for table in (edges, *asked.values())])
     labels = np.arange(len(parts)) < len(edges.parts)
-    trees = [
-        TreeTables.learn(x[parts != part], labels[parts != part], weight[parts != part], seed + part)
-        for part in within_stage(range(int(parts.max()) + 1), "learning", unit="part")
-    ]
+    start, slopes = _start(x, names, shares) if LIKELY in asked else (None, None)
+
+    def without(part: int) -> TreeTables:
+        kept = parts != part
+        begun = None if start is None else start[kept]
+        return TreeTables.learn(x[kept], labels[kept], weight[kept], seed + part, begun, slopes)
+
+    count = int(parts.max()) + 1
+    with ThreadPoolExecutor(cores()) as pool:
+        trees = list(within_stage(pool.map(without, range(count)), "learning", unit="part", total=count))
+    if LIKELY in asked and "uniform" in asked:
+        trees = _tempered(trees, edges, asked["uniform"], [*names].index(EITHER_END))
     scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
     scale = measured = lesson.sample.scale(trees, ratio)
     weights, ahead = lesson.sample.weights, lesson.ahead
@@ -148,3 +167,39 @@ def learn(
         reached[kind] = average_precision(both, np.arange(len(both)) < len(scores))
     record = {"edges": len(scores), "questions": reached}
     return Combiner(tuple(names), tuple(groups), tuple(trees), scale, ratio, curve, record)
+
+
+def _start(x: np.ndarray, names: Sequence[str], shares: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    """The log-odds at which boosting starts, and the slopes of the score on top of the trees.
+
+    With p, q and m the densities, relative to uniform pairs, of edges, of `LIKELY` negatives and of those
+    with one end of an edge, trees learn to tell p from D = (share of q) · q + (other shares) · m. They start
+    at log(q/D), the guess that p is q, and add f; so log p = f + log q. The score is f + log q − λ · log m,
+    see `_tempered`; here λ = 1.
+    """
+    place = {name: number for number, name in enumerate(names)}
+    guess, either = place[WALKS if WALKS in place else DEGREES], place[EITHER_END]
+    others = shares["uniform"] + shares["same_source"] + shares["same_target"]
+    drawn = np.logaddexp(np.log(shares[LIKELY]) + x[:, guess], np.log(others) + x[:, either])
+    slopes = np.zeros(len(names))
+    slopes[[guess, either]] = 1.0, -1.0
+    return x[:, guess] - drawn, slopes
+
+
+def _tempered(trees: Sequence[TreeTables], edges: Table, others: Table, either: int) -> list[TreeTables]:
+    """The trees with the largest λ for which the edges rank almost as high as they can among any two nodes.
+
+    Probability alone, λ = 0, ranks any two nodes best. Questions about the edges of one source or target
+    compare them with as many non-edges, popular or not: across sources and targets, λ = 1 ranks these best.
+    `trees` have λ = 1; `either` is the column of log m.
+    """
+    scores, popular = (
+        np.concatenate([column(table) for table in (edges, others)])
+        for column in (lambda table: table.unseen(trees), lambda table: table.features[:, either])
+    )
+    labels = np.arange(len(scores)) < len(edges.parts)
+    reached = {share: average_precision(scores + (1 - share) * popular, labels) for share in TEMPERS}
+    share = next(share for share in TEMPERS if reached[share] >= max(reached.values()) - COST)
+    slopes = trees[0].slopes.copy()
+    slopes[either] = -share
+    return [dataclasses.replace(tree, slopes=slopes) for tree in trees]

@@ -19,8 +19,8 @@ from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import SPLITS, TreeTables
 from timelike.graphs.digraph import DiGraph
 
-#: The latest schema.
-SCHEMA = 1
+#: The latest schema. The first had trees without slopes.
+SCHEMA = 2
 
 #: The numbers and lists beside the tables.
 FIELDS = ("names", "groups", "ratio", "record")
@@ -54,8 +54,8 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
             tensors, about = load_tensors(file)
         except (OSError, RecursionError, ValueError) as error:
             raise ValueError(f"not readable as safetensors ({error})") from None
-        if about.get("schema") != SCHEMA:
-            raise ValueError(f"schema is {show(about.get('schema'))}; this version reads {SCHEMA}")
+        if about.get("schema") not in (1, SCHEMA):
+            raise ValueError(f"schema is {show(about.get('schema'))}; this version reads 1 and {SCHEMA}")
         names = about["names"]
         if len(names) != len(about["groups"]):
             raise ValueError(f"{len(names)} names, but {len(about['groups'])} groups; fit the model again")
@@ -90,4 +90,7 @@ def checked_trees(tensors: dict[str, np.ndarray], number: str, columns: int) -> 
             raise ValueError(f"trees.{number}.{name} has shape {parts[name].shape}; fit the model again")
     if not ((parts["features"] >= 0) & (parts["features"] < columns)).all():
         raise ValueError(f"trees.{number}.features names columns that do not exist; fit the model again")
-    return TreeTables(*(parts[name] for name in widths))
+    flat = [tensors.get(f"trees.{number}.{name}", np.zeros(columns)) for name in ("slopes", "means")]
+    if any(one.shape != (columns,) for one in flat):
+        raise ValueError(f"trees.{number} has slopes of other columns; fit the model again")
+    return TreeTables(*(parts[name] for name in widths), *flat)

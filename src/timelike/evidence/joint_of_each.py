@@ -1,7 +1,7 @@
 """The likeliest targets of many sources by the joint model, some sources at a time.
 
-Of all nodes, or in a large graph of candidates: the targets that the geometry ranks first, exactly, and those
-with the most paths s → z ← w → t and s → z → t. `Recall` measures what the candidates miss.
+Of all nodes, or in a large graph of candidates: the targets that the geometry or its inner products rank
+first, and those with the most paths s → z ← w → t and s → z → t. `Recall` measures what the candidates miss.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from timelike.embedding.exact_ranking import ranker
-from timelike.embedding.targets_of_each import PIECE, Ranked, best_targets
+from timelike.embedding.inner_products import better_by_products, inner_products
+from timelike.embedding.targets_of_each import PIECE, Ranked, best_by_products, best_targets
 from timelike.evaluation.path_counts import Paths
 from timelike.evidence.joint_ranking import BLOCK, MOST_PAIRS, SOURCES, most_paths, unknown
 from timelike.graphs.digraph import DiGraph
 
 if TYPE_CHECKING:
+    from timelike.embedding.embedding import Embedding
     from timelike.evidence.joint import Joint
 
 #: Targets of a source on the shortlist: this many times those that are wanted, and some more; and candidates
@@ -109,8 +111,7 @@ def _candidates_of_each(
     allowed = np.ones(nodes, bool)
     allowed[never] = False
     paths = [Paths(joint.known, pattern, True) for pattern in ("><>", ">>")]
-    model = ranker(embedding.model, embedding.score, embedding.members)
-    near = best_targets(model, embedding.columns, sources, BY_GEOMETRY, joint.known, never)
+    near = _near(embedding, sources, joint.known, never)
     for piece, ranked in zip(_in_pieces(sources), near, strict=True):
         keys = [ranked.sources * nodes + ranked.targets]
         for one in paths:
@@ -123,6 +124,14 @@ def _candidates_of_each(
         place[piece] = np.arange(len(piece))
         order = np.argsort(place[s[kept]], kind="stable")
         yield s[kept][order], t[kept][order]
+
+
+def _near(embedding: Embedding, sources: np.ndarray, known: DiGraph, never: np.ndarray) -> Iterator[Ranked]:
+    """What the geometry speaks for, by inner products where these are better."""
+    if embedding.members == 1 and better_by_products(embedding.model):
+        return best_by_products(inner_products(embedding), sources, BY_GEOMETRY, known, never)
+    model = ranker(embedding.model, embedding.score, embedding.members)
+    return best_targets(model, embedding.columns, sources, BY_GEOMETRY, known, never)
 
 
 def _in_pieces(sources: np.ndarray) -> Iterator[np.ndarray]:

@@ -35,8 +35,8 @@ BLOCK = 1 << 18
 #: targets of each source by each pattern of paths.
 MOST_PAIRS, BY_GEOMETRY, BY_PATHS = 8_000_000, 100_000, 20
 
-#: Pairs of the shortlist: this many times those that are wanted, and some more.
-LONGER, SPARE = 20, 10_000
+#: Pairs of the shortlist: this many times those that are wanted, and some more for each source, to a limit.
+LONGER, SPARE_OF_EACH, SPARE = 20, 200, 10_000
 
 
 def of_node(
@@ -91,7 +91,8 @@ def best_pairs(
     elif len(sources) * len(targets) > MOST_PAIRS:
         s, t = _candidates(joint, BY_GEOMETRY + k, sources, targets, without)
     else:
-        s, t = _shortlist(joint, LONGER * k + SPARE, sources, targets, without)
+        spare = min(SPARE, SPARE_OF_EACH * len(sources))
+        s, t = _shortlist(joint, LONGER * k + spare, sources, targets, without)
     odds = joint.log_odds_by_number(s, t)
     order = np.lexsort((t, s, -odds))[:k]
     return s[order], t[order], odds[order]
@@ -103,7 +104,8 @@ def _shortlist(
     """The `count` best pairs by the first member."""
     found = np.zeros((0, 3))
     size = max(1, BLOCK // len(joint.points))
-    for start in bar(range(0, len(sources), size), "pairs", unit="block"):
+    starts = range(0, len(sources), size)
+    for start in bar(starts, "pairs", unit="block") if len(starts) > 1 else starts:
         here = sources[start : start + size]
         s, t = np.repeat(here, len(targets)), np.tile(targets, len(here))
         scores = joint.glance(here)[:, targets].reshape(-1)

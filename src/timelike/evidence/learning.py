@@ -13,11 +13,11 @@ from timelike.embedding.embedding import Embedding
 from timelike.evaluation.labelled_pairs import LabelledPairs
 from timelike.evaluation.metrics import average_precision
 from timelike.evaluation.negative_kinds import draw_negatives, suitable_negatives
-from timelike.evaluation.path_counts import l3
 from timelike.evaluation.questions import draw_questions
-from timelike.evidence.combiner import Ahead, Combiner, Lesson, Sample, Table, learn
+from timelike.evidence.combiner import LIKELY, Ahead, Combiner, Lesson, Sample, Table, learn
 from timelike.evidence.density import missing_ratio
 from timelike.evidence.geometry_term import Geometry
+from timelike.evidence.likely_pairs import LikelyPairs
 from timelike.evidence.pair_columns import Evidence, Prepared
 from timelike.evidence.structure import Structure
 from timelike.evidence.whole_nodes import as_often_whole
@@ -26,20 +26,20 @@ from timelike.graphs.digraph import DiGraph
 #: Folds of a small graph; members of the combiner.
 PARTS = 5
 
-#: The most held-out edges to learn from, and random non-edges to calibrate with.
-POSITIVES, BACKGROUND = 20_000, 60_000
+#: The most held-out edges to learn from, random non-edges to calibrate with, and pairs to watch.
+POSITIVES, BACKGROUND, WATCHED = 20_000, 60_000, 100_000
 
 #: With more edges, the scale of the folds is taken for that of the whole graph: counting takes long.
 CARRIED = 100_000
 
-#: Shares of the random non-edges that are uniform, drawn by degree, and ends of walks.
-PROPOSED = (0.25, 0.25, 0.5)
+#: Weights of the negatives relative to the edges: those drawn as likely ones, the most of these per edge, and
+#: those of the four questions. Without evidence from outside.
+SHARES = {LIKELY: 3.0, "uniform": 1.0, "same_source": 0.5, "same_target": 0.5, "reversed": 2.0}
+MOST_LIKELY = 6
 
-#: Weights of the negatives of the four questions, relative to the edges.
-SHARES = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.0}
-
-#: The weights with evidence from outside, if few nodes are sources (or targets): negatives of the suitable
+#: The weights with evidence from outside. If few nodes are sources (or targets), negatives of the suitable
 #: kind join the others.
+OUTSIDE = {"uniform": 2.0, "same_source": 1.0, "same_target": 1.0, "reversed": 1.0}
 UNIFORM, SUITABLE = 1.0, 2.0
 
 #: Negatives of the suitable kind per edge.
@@ -71,10 +71,10 @@ def combine(
 
     It is meant for the geometry `final` and the evidence of all `known` edges. A single fold is dealt into
     `PARTS` parts. No known edge is drawn as a negative. The record of the combiner has the average precision
-    on the `watched` pairs, each scored by a member that has not seen it.
+    on at most `WATCHED` of the `watched` pairs, each scored by a member that has not seen it.
     """
     rng, folds = np.random.default_rng([seed, 8]), list(folds)
-    rest = None if watched is None else _Watched(watched)
+    rest = None if watched is None else _Watched(watched.sample(WATCHED))
     carried = known.num_edges <= CARRIED
     whole = [Geometry(final), *(one.prepare(known) for one in evidence)] if carried else []
     negatives: list[dict[str, Table]] = []
@@ -84,7 +84,8 @@ def combine(
     columns: list[Prepared] = []
     outside = any(not isinstance(getattr(one, "evidence", one), Structure) for one in evidence)
     suitable = suitable_negatives(known) if outside else "uniform"
-    shares = SHARES if suitable == "uniform" else {**SHARES, "uniform": UNIFORM, suitable: SUITABLE}
+    shares, guess = OUTSIDE if outside else SHARES, LikelyPairs.affordable(known).name
+    shares = shares if suitable == "uniform" else {**shares, "uniform": UNIFORM, suitable: SUITABLE}
     for number, fold in enumerate(folds):
         columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
 
@@ -97,26 +98,29 @@ def combine(
             drawn[suitable] = draw_negatives(suitable, known, edges, RATIO, [seed + 1000 * number, 4])
         if fold.whole is not None:
             drawn = as_often_whole(drawn, edges, fold.whole, known, rng)
-        others, weights = _background(known, fold.graph, BACKGROUND // len(folds), rng)
+        others, weights = _background(known, fold.graph, guess, BACKGROUND // len(folds), rng)
         parts, other_parts = deal(edges), deal(others)
         more, more_parts = edges[:0], parts[:0]
         if rest is not None:
             more, more_parts = rest.take(edges, parts, number, len(folds))
 
-        own, random, watching, *found = _features(columns, edges, others, more, *drawn.values())
-        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), found, strict=True)})
+        own, random, watching, *each = _features(columns, edges, others, more, *drawn.values())
+        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), each, strict=True)})
         samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
+        if not outside:
+            first = slice(MOST_LIKELY * len(edges))
+            negatives[-1][LIKELY] = Table(*(column[first] for column in samples[-1].others))
         asked.append(Table(watching, more_parts))
         if carried:
             fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
             own, random = _features(fewer, edges, others)
             thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
-            ahead.append((thinner, *_features(whole, others)))
+            ahead.append((thinner, _features(whole, others)[0]))
     step = None
     if carried:
         sparser, rows = _concatenated(ahead)
         step = Ahead(sparser, rows, steps_ahead(folds[0], known))
-    kinds = [kind for kind in shares if all(kind in drawn for drawn in negatives)]
+    kinds = [kind for kind in shares if all(kind in one for one in negatives)]
     lesson = Lesson(
         {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
         _concatenated(samples),
@@ -191,47 +195,11 @@ def _some(edges: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _background(
-    known: DiGraph, graph: DiGraph, count: int, rng: np.random.Generator
+    known: DiGraph, graph: DiGraph, name: str, count: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Random non-edges and weights that make them stand for all of them.
-
-    A quarter are uniform. The others stand for the pairs that rank high: a quarter have ends drawn by degree,
-    and half are the ends of random walks s → z ← w → t. From a random edge, such a walk ends in (s, t) with
-    probability √(out-degree(s) · in-degree(t))/edges times the normalised number of these paths.
-    """
-    n, paths = graph.num_nodes, l3(graph)
-    likely = []
-    for nodes in (graph.sources, graph.targets):
-        chance = np.bincount(nodes, minlength=n) + 0.1
-        likely.append(chance / chance.sum())
-    kind = rng.choice(3, count, p=PROPOSED) if paths.neighbours is None else rng.integers(0, 2, count)
-    popular = [rng.choice(n, count, p=chance) for chance in likely]
-    walked = _walks(graph, count, rng)
-    s, t = (
-        np.choose(kind, [rng.integers(0, n, count), end, walk])
-        for end, walk in zip(popular, walked, strict=True)
-    )
-    kept = (s != t) & ~known.has_edges(s, t)
-    s, t, share = s[kept], t[kept], np.bincount(kind, minlength=3) / count
-    density = share[0] / n**2 + share[1] * likely[0][s] * likely[1][t]
-    if share[2]:
-        degrees = (np.bincount(ends, minlength=n)[x] for ends, x in ((graph.sources, s), (graph.targets, t)))
-        density += share[2] * paths.score(s, t) * np.sqrt(np.multiply(*degrees)) / graph.num_edges
-    weights = 1 / density
-    return np.stack([s, t], axis=1), weights / weights.sum()
-
-
-def _walks(graph: DiGraph, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of random walks s → z ← w → t that start with a random edge."""
-    into = np.argsort(graph.targets, kind="stable")
-    starts = np.searchsorted(graph.targets[into], np.arange(graph.num_nodes + 1))
-    first = rng.integers(0, graph.num_edges, count)
-    middle = graph.targets[first]
-    back = graph.sources[into[_one_of(starts, middle, rng)]]
-    return graph.sources[first], graph.targets[_one_of(graph.row_starts, back, rng)]
-
-
-def _one_of(starts: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random place in each row of a sparse matrix with these row starts; no row is empty."""
-    size = starts[rows + 1] - starts[rows]
-    return starts[rows] + (rng.random(len(rows)) * size).astype(int)
+    """Random non-edges, likely in a graph, and weights that make them stand for all of them."""
+    likely = LikelyPairs(graph, name)
+    pairs = likely.draw(count, rng)
+    pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & ~known.has_edges(*pairs.T)]
+    weights = np.exp(-likely.score(*pairs.T))
+    return pairs, weights / weights.sum()

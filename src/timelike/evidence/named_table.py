@@ -6,7 +6,7 @@ import dataclasses
 import gzip
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,7 +132,10 @@ class NamedTable:
 
 
 def frame_of(path: Path) -> pl.DataFrame:
-    """A table in a Parquet file, or in a text file with a header, possibly gzipped; texts stay texts."""
+    """A table in a Parquet file, or in a text file with a header, possibly gzipped; texts stay texts.
+
+    Lines that begin with # are left out before the header; the last one is it if it has as many columns.
+    """
     import polars as pl
 
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -144,13 +147,15 @@ def frame_of(path: Path) -> pl.DataFrame:
         packed = file.read(2) == b"\x1f\x8b"
     try:
         with gzip.open(path, "rt", encoding="utf-8") if packed else open(path, encoding="utf-8") as text:
-            header = text.readline()
+            header, before = _header(text)
         delimiter = max(DELIMITERS, key=header.count)
         if not header.count(delimiter):
             raise ValueError(
                 f"{path}: no tab, comma, semicolon or bar divides the first line, {show(header)}"
             )
-        return pl.read_csv(path, separator=delimiter, infer_schema=False, null_values=list(MISSING))
+        return pl.read_csv(
+            path, separator=delimiter, infer_schema=False, null_values=list(MISSING), skip_rows=before
+        )
     except UnicodeDecodeError:
         raise ValueError(f"{path}: this is not UTF-8 text") from None
     except (pl.exceptions.PolarsError, EOFError, OSError) as error:
@@ -167,6 +172,16 @@ def _as_written(columns: Sequence[str]) -> tuple[str, ...]:
 def some(names: Sequence[Any]) -> str:
     """The first names, for messages."""
     return ", ".join(map(str, names[:SHOWN])) + ", …" * (len(names) > SHOWN)
+
+
+def _header(lines: Iterator[str]) -> tuple[str, int]:
+    """The line that names the columns, and the number of comments before it."""
+    line, last, before = next(lines, ""), "", 0
+    while line.startswith("#"):
+        last, line, before = line, next(lines, ""), before + 1
+    if any(last.count(x) == line.count(x) > 0 for x in DELIMITERS):
+        return last, before - 1  # names such as "#source"
+    return line, before
 
 
 def as_numbers(column: pl.Series, source: str) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from timelike.evaluation.heuristics import Svd
 from timelike.evaluation.path_counts import Paths
+from timelike.evidence.likely_pairs import EITHER_END, MIXTURES, LikelyPairs
 from timelike.evidence.pair_columns import Columns, Term
 from timelike.evidence.terms import Degree, Distance, Factors, Levels, PathCount, Similar
 from timelike.graphs.digraph import DiGraph
@@ -56,6 +57,8 @@ def _terms(graph: DiGraph, suitable: bool) -> dict[str, tuple[str, Term]]:
         for way in ("out", "in"):
             term = Degree(graph, end == "source", way == "out")
             found[f"{way}-degree of {end}"] = ("popularity", term)
+    guesses = (LikelyPairs.affordable(graph).name, EITHER_END) if suitable else MIXTURES
+    found |= {name: ("popularity", LikelyPairs(graph, name)) for name in guesses}
     for pattern, group, kinds in (
         ("><>", "shared neighbours", (True, False)),
         ("<><", "shared neighbours", (True, False)),

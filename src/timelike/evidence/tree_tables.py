@@ -36,19 +36,33 @@ ROWS = 1 << 15
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TreeTables:
-    """x ↦ Σ over trees k of values[k, b₀ + 2b₁ + 4b₂], where bᵢ = 1 if x[features[k, i]] > thresholds[k, i].
+    """x ↦ slopes · x + Σ over trees k of values[k, b₀ + 2b₁ + 4b₂].
 
-    Every tree has at most `SPLITS` splits; those that it lacks have the threshold ∞.
+    Here bᵢ = 1 if x[features[k, i]] > thresholds[k, i]. Every tree has at most `SPLITS` splits; those that it
+    lacks have the threshold ∞. The slopes are given, not learned.
     """
 
     features: np.ndarray  # (trees, SPLITS), columns of x
     thresholds: np.ndarray  # (trees, SPLITS), float32
     values: np.ndarray  # (trees, 2 ** SPLITS), float64
     shares: np.ndarray  # (trees, 2 ** SPLITS), the share of the training rows in each cell
+    slopes: np.ndarray  # (columns,)
+    means: np.ndarray  # (columns,), of the training rows
 
     @classmethod
-    def learn(cls, x: np.ndarray, labels: np.ndarray, weights: np.ndarray, seed: int) -> TreeTables:
-        """Boost trees for the log-odds of the labels, with LightGBM."""
+    def learn(
+        cls,
+        x: np.ndarray,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        seed: int,
+        start: np.ndarray | None = None,
+        slopes: np.ndarray | None = None,
+    ) -> TreeTables:
+        """Boost trees for the log-odds of the labels, with LightGBM.
+
+        They begin at the log-odds `start`, which they do not contain; `slopes` (None: 0) come on top of them.
+        """
         try:
             import lightgbm
         except OSError as error:  # its wheel needs a library of the system
@@ -57,16 +71,17 @@ class TreeTables:
                 "alone with evidence none"
             ) from None
 
-        data = lightgbm.Dataset(x, labels, weight=weights)
+        data = lightgbm.Dataset(x, labels, weight=weights, init_score=start)
         booster = lightgbm.train({**PARAMETERS, "seed": seed}, data, ROUNDS)
         rows = [_table(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
         features, thresholds, values = (np.stack(part) for part in zip(*rows, strict=True))
-        found = cls(features, thresholds, values, np.zeros(values.shape))
+        slopes = np.zeros(x.shape[1]) if slopes is None else slopes
+        found = cls(features, thresholds, values, np.zeros(values.shape), slopes, x.mean(axis=0, dtype=float))
         return dataclasses.replace(found, shares=found._shares(x))
 
     def score(self, x: np.ndarray) -> np.ndarray:
-        """The sum of the trees for each row of x, (rows, features)."""
-        out = np.zeros(len(x))
+        """The value of each row of x, (rows, features)."""
+        out = x @ self.slopes
         for start in range(0, len(x), ROWS):
             columns = np.ascontiguousarray(x[start : start + ROWS].T)
             part = out[start : start + ROWS]
@@ -80,8 +95,8 @@ class TreeTables:
         The contributions are exact Shapley values of the trees, tree by tree, with the cells of the training
         rows as the background: mean + their sum is the score.
         """
-        columns, out = np.ascontiguousarray(x.T), np.zeros(x.shape)
-        mean = 0.0
+        columns, out = np.ascontiguousarray(x.T), (x - self.means) * self.slopes
+        mean = float(self.means @ self.slopes)
         for tree in range(len(self.values)):
             cells = self._cells(columns, tree)
             table, average = _shapley(self.values[tree], self.shares[tree])
@@ -106,7 +121,7 @@ class TreeTables:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """The tables by name, for a file."""
-        return {name: getattr(self, name) for name in ("features", "thresholds", "values", "shares")}
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
 
 
 def _table(root: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

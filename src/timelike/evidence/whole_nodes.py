@@ -94,7 +94,7 @@ def as_often_whole(
     found = {}
     for kind, pairs in drawn.items():
         pairs = pairs.copy()
-        for end, drawn_from in enumerate(KIND_ENDS[kind]):
+        for end, drawn_from in enumerate(KIND_ENDS.get(kind, ("", ""))):
             if drawn_from in ("own", "") or not len(edges):
                 continue
             wanted = whole[end][edges[rng.integers(0, len(edges), len(pairs)), end]]

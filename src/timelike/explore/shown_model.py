@@ -15,6 +15,7 @@ from timelike.explore.joint_numbers import JointNumbers
 from timelike.graphs.digraph import DiGraph
 from timelike.likelihoods import FermiDirac
 from timelike.manifolds.quadric import Quadric, is_anti_de_sitter
+from timelike.plot.nested_balls import disks, looks_nested
 from timelike.plot.scenes import layouts_for
 from timelike.plot.views import depth, view_of, words_for
 from timelike.training.replay import Replay
@@ -23,6 +24,8 @@ from timelike.training.replay import Replay
 LABELLED = 400
 #: Most edges drawn before a node is selected; more would be a grey cloud.
 MOST_EDGES = 20_000
+#: Most nodes drawn as disks within disks.
+MOST_DISKS = 10_000
 
 
 class Shown(NamedTuple):
@@ -81,6 +84,17 @@ class Picture:
         return known.pairs if known and known.num_edges <= MOST_EDGES else np.zeros((0, 2), np.int32)
 
     @cached_property
+    def balls(self) -> list[list[float]] | None:
+        """x, y and radius of the disk of each node, in a disk of radius 1; None if this is no hierarchy."""
+        known = self.model.known
+        if known is None or self.count > MOST_DISKS or not len(self.edges) or not looks_nested(known):
+            return None
+        found = disks(known)
+        table = np.column_stack([found.centres, found.radii])[found.component]
+        reach = np.max(np.linalg.norm(table[:, :2], axis=1) + table[:, 2])
+        return [[float(f"{x:.5g}") for x in row] for row in (table / reach).tolist()]
+
+    @cached_property
     def labelled(self) -> np.ndarray:
         """Candidate nodes for labels by decreasing degree; without edges, the earliest and latest nodes."""
         degrees = next((c.values for c in self.colours if c.label == "degree"), None)
@@ -103,7 +117,8 @@ class Picture:
             "calibration": self.calibration,
             "joint": None if self.model.joint is None else JointNumbers(self.model.joint).facts,
             "facts": {name: info[name] for name in ("reason", "valid_ap", "baselines") if name in info},
-            "views": views_of(manifold),
+            "views": [*views_of(manifold), *(["balls"] if self.balls else [])],
+            "balls": self.balls,
             "period": view.period,
             "light": view.light,
             "wall": view.wall,

@@ -52,5 +52,5 @@ def remark(column: object, values: Iterable[object]) -> str:
     words = sorted({str(value).strip() for value in values if value is not None} - {""})
     return (
         f"column {show(column)} holds signs ({show(', '.join(words))[1:-1]}), which are neither nodes nor "
-        "weights: edges of all signs are read alike"
+        "weights: edges of all signs are read alike; `timelike fit --sign` predicts signs too"
     )

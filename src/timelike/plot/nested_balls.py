@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,9 +39,8 @@ def balls(
     """
     if graph is None:
         raise ValueError("kind is 'balls', which needs edges; pass graph, or a model that keeps its edges")
-    parent, number, more = _tree(graph)
-    depth = heights_above(parent)
-    centres, radii = packed(parent, depth)
+    parent, depth, centres, radii, component, more = disks(graph)
+    number = np.unique(component, return_index=True)[1]
     order = np.argsort(depth, kind="stable")
     with styled(theme):
         from matplotlib import colormaps
@@ -69,15 +68,37 @@ def balls(
     return figure
 
 
-def _tree(graph: DiGraph) -> tuple[np.ndarray, np.ndarray, int]:
-    """One parent for each node (−1: none), a node of the graph for each, and how many have several."""
+class Disks(NamedTuple):
+    """A disk for each node of a hierarchy; nodes on a common cycle share one.
+
+    `parent` (−1: none) and `depth` are those of disks, `component` has the disk of each node of the graph,
+    and `more` counts the disks with several parents.
+    """
+
+    parent: np.ndarray
+    depth: np.ndarray
+    centres: np.ndarray
+    radii: np.ndarray
+    component: np.ndarray
+    more: int
+
+
+def looks_nested(graph: DiGraph) -> bool:
+    """Whether the edges look like those of a hierarchy, so that disks show them."""
+    return graph.num_edges > 0 and hierarchy_of(graph, doubt=False).looks_like_one
+
+
+def disks(graph: DiGraph) -> Disks:
+    """Disks within disks, from the edges alone."""
     order = hierarchy_of(graph, doubt=False).order
     edges = np.stack([order.parents, order.children], axis=1)
     above = np.zeros(order.count)
     for _ in range(2):  # the depth along first parents
         above = heights_above(first_parents(edges, order.count, above)).astype(float)
     several = int(np.sum(np.bincount(order.children, minlength=order.count) > 1))
-    return first_parents(edges, order.count, above), np.unique(order.component, return_index=True)[1], several
+    parent = first_parents(edges, order.count, above)
+    depth = heights_above(parent)
+    return Disks(parent, depth, *packed(parent, depth), order.component, several)
 
 
 def heights_above(parent: np.ndarray) -> np.ndarray:

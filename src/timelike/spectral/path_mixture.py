@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
+from timelike._util.progress import within_stage
 from timelike.evaluation.path_counts import Paths
 from timelike.graphs.digraph import DiGraph
 
@@ -45,7 +46,8 @@ class PathMixture:
             keys = np.asarray(sources, np.int64) * self.graph.num_nodes + targets
             once, place = np.unique(keys, return_inverse=True)
             s, t = np.divmod(once, self.graph.num_nodes)
-            counts = [Paths(self.graph, pattern, True).score(s, t)[place] for pattern in PATTERNS]
+            patterns = within_stage(PATTERNS, "counting paths", unit="pattern")
+            counts = [Paths(self.graph, pattern, True).score(s, t)[place] for pattern in patterns]
         else:
             counts = [self._matrix(pattern)[sources, targets] for pattern in PATTERNS]
         return np.stack(counts, axis=1)

@@ -11,11 +11,12 @@ export function drawInk(pen, pane, { cone, edges, labels }) {
   const look = { text: css("text"), quiet: css("quiet"), line: css("line"), halo: css("canvas") };
   const at = (p) => toScreen(pane.matrix, pen.width, pen.height, ...p);
   if (pane.layout.name === "diagram") grid(pen, pane, look);
-  for (const guide of pane.layout.guides()) pen.line(guide.map(at), { stroke: look.line, width: 1 });
+  const disks = pane.layout.name === "balls", shade = disks ? { fill: look.quiet, fillAlpha: 0.07 } : {};
+  for (const guide of pane.layout.guides()) pen.line(guide.map(at), { stroke: look.line, width: 1, ...shade });
   const chosen = pane.chosen;
   if (chosen && cone) drawCone(pen, pane, at, chosen.id);
   if (chosen) drawEdges(pen, pane, at, look);
-  else if (edges) drawHeads(pen, pane, at);
+  else if (edges && !disks) drawHeads(pen, pane, at);
   if (pane.pair) drawPair(pen, pane, at, look);
   for (const [text, p] of pane.layout.marks()) pen.text(text, at(p), { fill: look.quiet, size: 12, align: "center", halo: look.halo });
   drawNames(pen, pane, at, look, labels);

@@ -1,8 +1,8 @@
 // Positions of nodes, edges and light cones in each view, with the formulas of timelike.plot.scenes.
 // A node has four numbers: time, space, second direction of space, and depth (anti-de Sitter only).
 
-export const LABELS = { diagram: "Spacetime", space: "3-D", rolled: "Cylinder", polar: "Polar", disk: "Disk" };
-const STEPS = 24;
+export const LABELS = { diagram: "Spacetime", space: "3-D", rolled: "Cylinder", polar: "Polar", disk: "Disk", balls: "Nested balls" };
+const STEPS = 24, RIMS = 1500;
 
 const wrap = (t, period) => (period ? t - period * Math.round(t / period) : t);
 const between = (a, b, n = STEPS) => Array.from({ length: n + 1 }, (_, i) => a + ((b - a) * i) / n);
@@ -43,6 +43,7 @@ export class Layout {
       const points = this.guides().flat();
       return [0, 1, 2].map((k) => extent(points.map((p) => p[k])));
     }
+    if (name === "balls") return [[-1, 1], [-1, 1]];
     const time = body(column(0));
     if (name === "space") return [body(column(1)), body(column(2)), time];
     if (name === "disk") {
@@ -79,7 +80,27 @@ export class Layout {
     }
   }
 
-  of(table, i) { return this.place(table[4 * i], table[4 * i + 1], table[4 * i + 2], table[4 * i + 3]); }
+  of(table, i) {
+    if (this.name === "balls") return this._ball(i);
+    return this.place(table[4 * i], table[4 * i + 1], table[4 * i + 2], table[4 * i + 3]);
+  }
+
+  /** A node in its disk: in the middle if it holds no other, else on top of its rim. */
+  _ball(i) {
+    const [x, y, radius] = this.about.balls[i];
+    return [x, y + (this._holds(i) ? radius : 0), 0];
+  }
+
+  _holds(i) {
+    this.least ??= Math.min(...this.about.balls.map(([, , radius]) => radius));
+    return this.about.balls[i][2] > 1.01 * this.least;
+  }
+
+  /** The rim of the disk of a node, which is the light cone of its event at one time. */
+  _rim(i) {
+    const [x, y, radius] = this.about.balls[i];
+    return between(0, 2 * Math.PI, 72).map((a) => [x + radius * Math.cos(a), y + radius * Math.sin(a), 0]);
+  }
 
   positions(table) {
     const n = table.length / 4, out = new Float32Array(3 * n);
@@ -105,6 +126,7 @@ export class Layout {
 
   /** The lines of an edge; several if it leaves the cut-open time circle and re-enters. */
   path(table, i, j, turns = 0) {
+    if (this.name === "balls") return [[this._ball(i), this._ball(j)]];
     const a = table.subarray(4 * i, 4 * i + 4), b = table.subarray(4 * j, 4 * j + 4);
     let step = b[0] - a[0];
     if (this.period) step = wrap(step, this.period) + this.period * turns;
@@ -149,6 +171,7 @@ export class Layout {
   /** The outlines of a node's future and past; `filled` if they enclose areas. */
   cone(table, i) {
     const { light } = this.about, none = { future: [], past: [], filled: false };
+    if (this.name === "balls") return { future: [this._rim(i)], past: [], filled: true };
     if (!light && this.name !== "polar") return none;
     const [time, space, second, depth] = table.subarray(4 * i, 4 * i + 4);
     const ways = [1, -1].map((way) => {
@@ -192,6 +215,7 @@ export class Layout {
   /** Background lines. */
   guides() {
     const { name, about, period } = this;
+    if (name === "balls") return this.rims ??= this._rims();
     if (name === "rolled") {
       const circle = between(0, period, 60);
       const rings = between(-this.reach, this.reach, 6).map((x) => circle.map((t) => this._surface(x, t)));
@@ -217,6 +241,12 @@ export class Layout {
     return [...walls, ...cuts];
   }
 
+  /** The rims of the largest disks that hold others, from the outside in. */
+  _rims() {
+    const { balls } = this.about, holding = balls.map((_, i) => i).filter((i) => this._holds(i));
+    return holding.sort((i, j) => balls[j][2] - balls[i][2]).slice(0, RIMS).map((i) => this._rim(i));
+  }
+
   /** Background texts and their positions. */
   marks() {
     if (this.name === "polar") {
@@ -235,6 +265,7 @@ export class Layout {
     const { about, name } = this, percent = (x) => `${Math.round(100 * x)}% of its variance not shown`;
     const lost = { diagram: about.lost, rolled: about.lost, disk: about.lost, space: about.lost_in_3d }[name] ?? 0;
     const found = [];
+    if (name === "balls") return ["each disk holds its descendants: light cones that end at one time, seen along time; a node with several parents lies in one of them"];
     if (name === "rolled") found.push("time runs around the axis, space along it");
     if (name === "polar") found.push(`angle: time; radius: spatial distance from the centre, in any direction${this.part ? "; zoom out to see the whole circle" : ""}`);
     if (name === "disk") found.push(`${about.clock} runs upwards; circles at distance 1, 2, … from the origin`);
