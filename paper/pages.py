@@ -243,6 +243,7 @@ def _task(result: Result) -> tuple[str, ...]:
     names = (
         *("row", "title", "kind", "geometry", "dataset", "dim", "percent", "protocol", "negatives"),
         *("training_negatives", "first", "graphs", "split", "seed"),
+        *("nodes", "second", "share", "wrong"),
     )
     return tuple(str(result.about.get(name)) for name in names)
 

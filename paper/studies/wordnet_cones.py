@@ -112,12 +112,13 @@ def report(results: list[Result]) -> str:
     results = sorted(results, key=lambda r: (r.about["dim"], r.about["percent"]))
     body, pairs = [], []
     for dim in dict.fromkeys(r.about["dim"] for r in results):
-        found = [r.found for r in results if r.about["dim"] == dim]
+        found = {r.about["percent"]: r.found for r in results if r.about["dim"] == dim}
         for name, title in (("test", "threshold from validation"), ("cone", "the cone itself")):
-            body.append([f"d = {dim}, {title}", *(f"{np.median(one[name]):.2f}" for one in found)])
-        body[-1].append(f"{max(max(one['seconds']) for one in found):.0f}")
+            cells = (f"{np.median(found[p][name]):.2f}" if p in found else "–" for p in PERCENTS)
+            body.append([f"d = {dim}, {title}", *cells])
+        body[-1].append(f"{max(max(one['seconds']) for one in found.values()):.0f}")
         body[-2].append("")
-        for one in found:
+        for one in found.values():
             if "all_pairs" in one:
                 pairs.append([f"d = {dim}", *(f"{value:.2f}" for value in one["all_pairs"].values())])
     ceiling = {r.about["percent"]: f"{r.found['reachability']:.2f}" for r in results}
