@@ -11,7 +11,7 @@ from timelike.cli.main import main
 from timelike.estimator.join import why_not_joined
 from timelike.evaluation import metrics
 from timelike.evaluation.questions import QUESTIONS, question_pairs
-from timelike.evidence import joint_ranking
+from timelike.evidence import combiner, joint_ranking
 from timelike.evidence.density import Curve, Scale, missing_ratio
 from timelike.evidence.likely_pairs import MIXTURES, LikelyPairs
 from timelike.evidence.structure import Structure
@@ -257,3 +257,28 @@ def test_candidates_hold_the_best_of_all_pairs(fitted, monkeypatch):
     assert not any(fitted.graph_.has_edges([row.source], [row.target])[0] for row in found)
     few = fitted.top_edges(5, sources=range(30), targets=range(30))
     assert all(row.source < 30 and row.target < 30 for row in few)
+
+
+@pytest.mark.parametrize("skewed", [True, False])
+def test_popularity_is_taken_off_only_while_edges_rank_as_high_as_by_degrees(skewed):
+    rng = np.random.default_rng(0)
+    names = [combiner.EITHER_END, *combiner.ENDS, "paths"]
+
+    def table(count, popular, paths):
+        (out, into), other = rng.normal(popular, 1, (2, count)), rng.normal(paths, 1, count)
+        return combiner.Table(np.stack([out + into, out, into, other], axis=1), np.zeros(count, int))
+
+    edges, others = table(400, 0.6 * skewed, 1.0 - skewed), table(1600, 0.0, 0.0)
+    none = [np.zeros((0, width)) for width in (3, 3, 8, 8)]
+    slopes = np.array([-1.0, 1.2, 1.2, 0.03 if skewed else 5.0])
+    tree = TreeTables(none[0].astype(int), *none[1:], slopes, np.zeros(4))
+    (found,) = combiner._tempered([tree], edges, others, names)
+
+    both, labels = np.concatenate([edges.features, others.features]), np.arange(2000) < 400
+    before, after = (metrics.average_precision(one.score(both), labels) for one in (tree, found))
+    degrees = metrics.average_precision(both[:, 1] + both[:, 2], labels)
+    if skewed:
+        assert degrees - combiner.COST < before < degrees
+        assert after > before
+    else:
+        assert found.slopes[0] == -1

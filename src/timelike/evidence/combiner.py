@@ -26,6 +26,9 @@ LIKELY = "likely"
 #: that this may cost among any two nodes.
 TEMPERS, COST = (1.0, 0.75, 0.5, 0.25, 0.0), 0.01
 
+#: The columns whose sum is the logarithm of the product of degrees.
+ENDS = ("out-degree of source", "in-degree of target")
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Combiner:
@@ -152,7 +155,7 @@ def learn(
     with ThreadPoolExecutor(cores()) as pool:
         trees = list(within_stage(pool.map(without, range(count)), "learning", unit="part", total=count))
     if LIKELY in asked and "uniform" in asked:
-        trees = _tempered(trees, edges, asked["uniform"], [*names].index(EITHER_END))
+        trees = _tempered(trees, edges, asked["uniform"], [*names])
     scores, others = edges.unseen(trees), lesson.sample.others.unseen(trees)
     scale = measured = lesson.sample.scale(trees, ratio)
     weights, ahead = lesson.sample.weights, lesson.ahead
@@ -186,20 +189,22 @@ def _start(x: np.ndarray, names: Sequence[str], shares: Mapping[str, float]) -> 
     return x[:, guess] - drawn, slopes
 
 
-def _tempered(trees: Sequence[TreeTables], edges: Table, others: Table, either: int) -> list[TreeTables]:
+def _tempered(trees: Sequence[TreeTables], edges: Table, others: Table, names: list[str]) -> list[TreeTables]:
     """The trees with the largest λ for which the edges rank almost as high as they can among any two nodes.
 
     Probability alone, λ = 0, ranks any two nodes best. Questions about the edges of one source or target
     compare them with as many non-edges, popular or not: across sources and targets, λ = 1 ranks these best.
-    `trees` have λ = 1; `either` is the column of log m.
+    `trees` have λ = 1; `others` are uniform non-edges. The edges may not rank below where the product of
+    degrees ranks them, unless all λ do.
     """
-    scores, popular = (
-        np.concatenate([column(table) for table in (edges, others)])
-        for column in (lambda table: table.unseen(trees), lambda table: table.features[:, either])
-    )
+    both = np.concatenate([edges.features, others.features])
+    scores = np.concatenate([edges.unseen(trees), others.unseen(trees)])
     labels = np.arange(len(scores)) < len(edges.parts)
-    reached = {share: average_precision(scores + (1 - share) * popular, labels) for share in TEMPERS}
-    share = next(share for share in TEMPERS if reached[share] >= max(reached.values()) - COST)
+    either = names.index(EITHER_END)
+    reached = {share: average_precision(scores + (1 - share) * both[:, either], labels) for share in TEMPERS}
+    degrees = average_precision(both[:, [names.index(name) for name in ENDS]].sum(axis=1), labels)
+    best = max(reached.values())
+    share = next(share for share in TEMPERS if reached[share] >= max(best - COST, min(best, degrees)))
     slopes = trees[0].slopes.copy()
     slopes[either] = -share
     return [dataclasses.replace(tree, slopes=slopes) for tree in trees]
