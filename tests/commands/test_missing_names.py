@@ -35,7 +35,7 @@ def test_unknown_pairs_stop_a_batch_or_are_counted(run, mistake, tmp_path):
     code, out, err = run("predict", "model", "--pairs", pairs, "--missing", "skip", "--json")
     assert code == 0
     assert [edge["target"] for edge in json.loads(out)["edges"]] == ["recA", "gene2"]
-    assert "1 pairs with unknown nodes skipped" in err
+    assert "1 pair with unknown nodes" in err
 
 
 def test_a_plan_counts_a_file(run, mistake, tmp_path):

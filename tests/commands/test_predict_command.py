@@ -188,7 +188,7 @@ def test_pairs_from_standard_input(run, monkeypatch):
     code, out, err = run("predict", "model", "--pairs", "-", "--skip-bad-rows")
     assert code == 0
     assert [row[:2] for row in table(out)] == [("lexA", "recA")]
-    assert "note: standard input: 1 pairs with unknown nodes" in err
+    assert "note: standard input: 1 pair with unknown nodes" in err
 
 
 def test_formats_say_the_same(run, tmp_path):
