@@ -39,17 +39,18 @@ def test_copies_that_fill_the_last_block_are_no_answers():
 
 
 def test_candidates_by_inner_products_are_those_with_the_largest_ones():
-    """Without known edges, the source itself and excluded nodes; the hub's are cut short."""
+    """Without known edges, the source itself and excluded nodes; a hub has as many as the others."""
     rng = np.random.default_rng(3)
     points = rng.normal(size=(700, 6)).astype(np.float32)
     likelihood = tl.baselines.twisted_time(6).likelihood
     model = tl.Model(tl.manifolds.Flat(3, 3), likelihood)
     embedding = tl.Embedding(model, points, None, {}, {})
     s, t = rng.integers(0, 700, (2, 2000))
+    s, t = np.append(s, np.zeros(200, int)), np.append(t, np.arange(1, 201))
     known = tl.DiGraph.from_arrays(s[s != t], t[s != t], 700)
     left, right = likelihood.products(points)
     table = left @ right.T
-    sources = rng.permutation(700)[:50]
+    sources = np.append(0, 1 + rng.permutation(699)[:50])
     never = np.array([3, 699])
     (found,) = best_by_products(embedding.inner_products(), sources, 5, known, never)
     for source in sources:

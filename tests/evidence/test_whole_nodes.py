@@ -109,3 +109,14 @@ def test_losing_all_edges_does_not_speak_for_an_edge(graph):
         assert {*fair["same_target"][:, 1]} <= {*part.held_out[:, 1]}
     assert min(differences["plain"]) > 0.2
     assert max(differences["fair"]) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_that_hold_all_targets_leave_even_folds(seed):
+    """One fold would hold out all edges otherwise, and the others none."""
+    rng = np.random.default_rng(seed)
+    graph = tl.DiGraph.from_edges([(int(s), 30 + int(t)) for s, t in rng.integers(0, (30, 27), (150, 2))])
+    groups = np.where(np.arange(graph.num_nodes) < 30, np.arange(graph.num_nodes), 30)
+    parts = split_into_folds(graph, 5, seed, groups)
+    assert all(2 * len(one.held_out) >= graph.num_edges // 5 for one in parts)
+    assert all(2 * one.graph.num_edges >= graph.num_edges for one in parts)

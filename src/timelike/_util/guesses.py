@@ -32,7 +32,10 @@ def keywords(**ours: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 #: For functions that rank: how many results.
-how_many = keywords(topn="k", top_k="k", n="k", n_neighbors="k", positive="node")
+how_many = keywords(topn="k", top_k="k", n="k", n_neighbors="k")
+
+#: For functions that rank the neighbours of a node.
+of_node = keywords(topn="k", top_k="k", n="k", n_neighbors="k", positive="node")
 
 
 class SaysTheRightCall:

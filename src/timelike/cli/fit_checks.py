@@ -33,7 +33,9 @@ def check_fit(command: Fit) -> None:
         raise ValueError(f"--snapshots is {command.snapshots}; it must be ≥ 2")
     source_of(command.edges)
     if command.out == UNNAMED and not command.plan:
-        raise ValueError("fit needs --out MODEL (see `timelike fit --help`)")
+        raise ValueError(
+            "fit needs --out MODEL, a folder other than the current one (see `timelike fit --help`)"
+        )
     gone = next((one for one in command.edges if url_of(one) is None and not is_there(one)), None)
     if command.stream and gone is not None:
         raise FileNotFoundError(f"{gone}: no such file; --stream needs edge files")

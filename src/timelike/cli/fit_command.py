@@ -207,7 +207,7 @@ class Fit:
         """Print the plan, as JSON in the form that a saved model keeps; files for --stream are temporary."""
         from timelike.embedding.plain_json import to_plain
 
-        near = self.out.absolute().parent  # on the disk that the fit would write to
+        near = Path.cwd() if self.out == UNNAMED else self.out.absolute().parent  # on the disk of the fit
         with tempfile.TemporaryDirectory(dir=near) if self.stream else nullcontext("") as folder:
             graph = self._informed(estimator, self._read(Path(folder, "shards")))
             plan = self._planned(estimator, graph, self.read_valid(graph))

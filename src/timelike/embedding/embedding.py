@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from timelike._util.checks import instance, whole_number
-from timelike._util.guesses import how_many
+from timelike._util.guesses import of_node
 from timelike.core.model import Model, Ranker
 from timelike.embedding import exact_ranking, exports, fold_in, model_folder, top_k
 from timelike.embedding.calibration import Calibration, fit_calibration, log_odds
@@ -90,7 +90,7 @@ class Embedding(NodeVectors, PairAnswers):
         """`top_targets` of many sources, by number: see `PairAnswers.best_of_each`."""
         return top_k.of_each(self, sources, k, exclude)
 
-    @how_many
+    @of_node
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first; they have nearly the same edges.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from timelike._util.guesses import how_many
+from timelike._util.guesses import how_many, of_node
 from timelike.embedding import cone_relatives
 from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.graphs.digraph import DiGraph, is_one, node_numbers
@@ -57,7 +57,7 @@ class PairAnswers(abc.ABC):
         best first, without known edges and those in `exclude`. Every source counts once.
         """
 
-    @how_many
+    @of_node
     def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges out of a node, best first, except those in `exclude`.
 
@@ -66,7 +66,7 @@ class PairAnswers(abc.ABC):
         """
         return self.ranking.of_node(self, node, k, exclude)
 
-    @how_many
+    @of_node
     def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k likeliest edges into a node, best first, as in `top_targets`."""
         return self.ranking.of_node(self, node, k, exclude, incoming=True)

@@ -73,8 +73,7 @@ def best_by_products(
     """Candidates: about `count` targets of each source with the largest inner products, which are the scores.
 
     A product of matrices takes a fraction of the time of as many likelihoods. A node with several rows of
-    keys may occur as often; of a source with more known targets than a block search can skip, some are
-    missing.
+    keys may occur as often.
     """
     blocks = in_blocks(jnp.asarray(products.keys.T))
     most = int(MOST_BLOCKS * blocks.blocks)
@@ -82,7 +81,13 @@ def best_by_products(
     open_to = _open(nodes, never)
 
     def ranked(few: np.ndarray, size: int) -> Ranked:
-        at, scores = best_of_products(products.queries(few), blocks, min(size, most))
+        queries = products.queries(few)
+        if size > most:
+            table = queries @ products.keys.T
+            at = np.argsort(-table, axis=1, kind="stable")[:, :size]
+            scores = np.take_along_axis(table, at, axis=1)
+        else:
+            at, scores = best_of_products(queries, blocks, size)
         at = np.where(at < len(products.nodes), products.nodes.take(at, mode="clip"), nodes)
         return _kept(few, at, scores, count, known, open_to)
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from timelike._util.checks import whole_number
-from timelike._util.guesses import SaysTheRightCall, how_many
+from timelike._util.guesses import SaysTheRightCall, how_many, of_node
 from timelike.embedding.cone_relatives import CommonAncestor, Relative
 from timelike.embedding.embedding import Embedding
 from timelike.embedding.exports import coordinate_names
@@ -124,12 +124,12 @@ class FittedAnswers(SaysTheRightCall, TransformerMixin, BaseEstimator):  # type:
             scores, labels = self.decision_function(pairs), labels_of(y, len(ends_of(pairs)[0]))
         return metrics.average_precision(scores, labels)
 
-    @how_many
+    @of_node
     def top_targets(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k most likely edges out of a node, best first, without `exclude` (default: known edges)."""
         return self.answers_.top_targets(node, k, exclude=self._excluded(exclude))
 
-    @how_many
+    @of_node
     def top_sources(self, node: Hashable, k: int = 10, *, exclude: DiGraph | None = None) -> Predictions:
         """The k most likely edges into a node, best first, without `exclude` (default: known edges)."""
         return self.answers_.top_sources(node, k, exclude=self._excluded(exclude))
@@ -150,7 +150,7 @@ class FittedAnswers(SaysTheRightCall, TransformerMixin, BaseEstimator):  # type:
         excluded = self._excluded(exclude)
         return self.answers_.top_edges(k, sources=sources, targets=targets, exclude=excluded)
 
-    @how_many
+    @of_node
     def most_similar(self, node: Hashable, k: int = 10) -> list[Neighbour]:
         """The k nodes nearest to a node in spacetime, nearest first."""
         return self._fitted().most_similar(node, k)

@@ -19,8 +19,8 @@ from timelike.evidence.structure import Structure
 from timelike.evidence.tree_tables import SPLITS, TreeTables
 from timelike.graphs.digraph import DiGraph
 
-#: The latest schema. The first had trees without slopes.
-SCHEMA = 2
+#: The latest schema. The first had trees without slopes, and numbers of these names on another scale.
+SCHEMA, REVISED = 2, (" known of ", " to known ")
 
 #: The numbers and lists beside the tables.
 FIELDS = ("names", "groups", "ratio", "record")
@@ -57,6 +57,8 @@ def load(file: Path, embedding: Embedding, known: DiGraph) -> Joint:
         if about.get("schema") not in (1, SCHEMA):
             raise ValueError(f"schema is {show(about.get('schema'))}; this version reads 1 and {SCHEMA}")
         names = about["names"]
+        if about["schema"] == 1 and any(text in name for name in names for text in REVISED):
+            raise ValueError("its evidence from outside was computed in another way; fit the model again")
         if len(names) != len(about["groups"]):
             raise ValueError(f"{len(names)} names, but {len(about['groups'])} groups; fit the model again")
         evidence: tuple[Any, ...] = unpacked(tensors, about.get("outside", []))

@@ -119,7 +119,7 @@ def combine(
     step = None
     if carried:
         sparser, rows = _concatenated(ahead)
-        step = Ahead(sparser, rows, steps_ahead(folds[0], known))
+        step = Ahead(sparser, rows, float(np.median([steps_ahead(fold, known) for fold in folds])))
     kinds = [kind for kind in shares if all(kind in one for one in negatives)]
     lesson = Lesson(
         {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},

@@ -40,7 +40,8 @@ def split_into_folds(graph: DiGraph, parts: int, seed: int, groups: np.ndarray |
 
     Folds have equal sizes. With `groups`, a number for each node, all edges into some nodes go together, and
     with them those into the rest of the group; and all edges out of some nodes. An edge between two of them
-    is held out with its target, and its source lacks it too.
+    is held out with its target, and its source lacks it too. Groups so large that the folds become uneven do
+    not go together.
     """
     rng, n = np.random.default_rng([seed, 7]), graph.num_nodes
     size = graph.num_edges // parts
@@ -55,10 +56,12 @@ def split_into_folds(graph: DiGraph, parts: int, seed: int, groups: np.ndarray |
         fold = np.where(lost[-1][ends] >= 0, lost[-1][ends], fold)
         kept &= lost[-1][ends] != np.arange(parts)[:, None]
     kept &= fold != np.arange(parts)[:, None]
-    return [
+    found = [
         Part(graph.subgraph(kept[part]), graph.pairs[fold == part], (lost[0] == part, lost[1] == part))
         for part in range(parts)
     ]
+    uneven = any(2 * len(one.held_out) < size or 2 * one.graph.num_edges < graph.num_edges for one in found)
+    return split_into_folds(graph, parts, seed) if uneven else found
 
 
 def alike(profiles: Profiles, nodes: np.ndarray, seed: int = 0) -> np.ndarray:
