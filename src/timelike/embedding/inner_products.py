@@ -83,13 +83,16 @@ def better_by_products(model: Model) -> bool:
     A flat spacetime scores a pair in the time of a product of ten numbers; cylinders and quadrics add images.
     """
     if type(model.likelihood).separation is Likelihood.separation:
-        base = model.manifold.base if isinstance(model.manifold, Cylinder) else model.manifold
-        return isinstance(base, Flat | Quadric) and not isinstance(model.manifold, Flat)
+        return isinstance(_unwrapped(model.manifold), Flat | Quadric) and not isinstance(model.manifold, Flat)
     return model.likelihood.products(np.zeros((1, model.manifold.ambient_dim))) is not None
 
 
+def _unwrapped(manifold: Manifold) -> Manifold:
+    return manifold.base if isinstance(manifold, Cylinder) else manifold
+
+
 def _base(manifold: Manifold) -> Flat | Quadric:
-    base = manifold.base if isinstance(manifold, Cylinder) else manifold
+    base = _unwrapped(manifold)
     if not isinstance(base, Flat | Quadric):
         raise ValueError(f"{base} is neither flat nor a quadric: it has no inner products that rank edges")
     return base
