@@ -140,7 +140,7 @@ def report(results: list[Result]) -> str:
         for nodes in sorted({r.about["nodes"] for r in clean})
     ]
     slowest, ceiling = (choose(r.found[x] for r in clean) for choose, x in ((max, "seconds"), (min, "all")))
-    head = ["nodes", "graphs", *(f"{1 + second:g} parents a node" for second in SECOND)]
+    head = ["nodes (columns: parents per node)", "graphs", *(f"{1 + second:g} per node" for second in SECOND)]
     noisy = [r for r in results if r.about["wrong"] != "none"]
     parts = [
         f"Test F1 in percent, median of the graphs (lowest); reachability has {ceiling:.1f} on all of them. "
@@ -154,7 +154,7 @@ def report(results: list[Result]) -> str:
     for second, share in itertools.product((0.0, 0.1), SHARES):
         cells = [_of(noisy, second=second, share=share, wrong=wrong) for wrong in WRONG]
         body.append([f"{1 + second:g}", f"{share:.0%}", *map(_noisy_cell, cells)])
-    parts.append(markdown(["parents a node", "of the closure", *(f"edges {w}" for w in WRONG)], body))
+    parts.append(markdown(["parents per node", "of the closure", *(f"edges {w}" for w in WRONG)], body))
     return "\n\n".join(parts)
 
 

@@ -95,7 +95,7 @@ class Predict:
     """Probabilities for R non-edges per edge; default: 15 % of all edges are missing from the graph."""
 
     why: Flag = False
-    """Add columns with what each kind of evidence adds to the log-odds of the edge."""
+    """With --all, --source or --target: add columns with what each kind of evidence adds to the log-odds."""
 
     json: Json = False
 

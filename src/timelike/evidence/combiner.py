@@ -176,9 +176,9 @@ def _start(x: np.ndarray, names: Sequence[str], shares: Mapping[str, float]) -> 
     """The log-odds at which boosting starts, and the slopes of the score on top of the trees.
 
     With p, q and m the densities, relative to uniform pairs, of edges, of `LIKELY` negatives and of those
-    with one end of an edge, trees learn to tell p from D = (share of q) · q + (other shares) · m. They start
-    at log(q/D), the guess that p is q, and add f; so log p = f + log q. The score is f + log q − λ · log m,
-    see `_tempered`; here λ = 1.
+    with one end of an edge, trees learn to tell p from D = (share of q) · q + (shares of uniform, same_source
+    and same_target) · m; reversed pairs are ignored. They start at log(q/D), the guess that p is q, and add
+    f; so log p = f + log q. The score is f + log q − λ · log m, see `_tempered`; here λ = 1.
     """
     place = {name: number for number, name in enumerate(names)}
     guess, either = place[WALKS if WALKS in place else DEGREES], place[EITHER_END]

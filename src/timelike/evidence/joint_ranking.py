@@ -1,7 +1,7 @@
 """The likeliest edges by the joint model: of all pairs in a small graph, of candidates in a large one.
 
 Candidates are the pairs that the geometry ranks first, and for each source the targets with the most paths
-s → z ← w → t and s → z → t. The joint model ranks them; `joint_of_each.Recall` measures what they miss.
+s → z ← w → t and s → z → t. The joint model ranks them.
 
 Nodes for which nothing was learned (`Embedding.strangers`) are answered only if they are named.
 """
