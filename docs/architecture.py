@@ -46,7 +46,7 @@ PATHS = {
     "predict": {
         "estimator.fitted_answers:FittedAnswers.top_edges": "how many edges, between which nodes",
         "embedding.trained_on:TrainedOn.known": "known edges, which are excluded",
-        "evidence.joint:Joint.top_edges": "source, target, probability and spread, best first",
+        "embedding.pair_answers:PairAnswers.top_edges": "source, target, probability and spread, best first",
         "evidence.pair_columns:Columns.features": "paths, degrees and the like of each pair",
         "manifolds.pairwise:log_probs": "log F of a block of pairs",
         "core.model:Model.from_separation": "the sum over the images of a circle of time",
@@ -139,9 +139,9 @@ def _calls(action: Callable[[], object], landmarks: dict[str, str]) -> list[tupl
         if here not in landmarks or here in found:
             return
         caller = frame.f_back
-        while caller is not None and not _module(caller.f_code.co_filename):
+        while caller is not None and _room(caller.f_code.co_filename) in ("", "_util"):  # wrappers
             caller = caller.f_back
-        found[here] = "" if caller is None else _module(caller.f_code.co_filename).partition(".")[0]
+        found[here] = "" if caller is None else _room(caller.f_code.co_filename)
 
     sys.setprofile(profile)
     try:
@@ -149,6 +149,10 @@ def _calls(action: Callable[[], object], landmarks: dict[str, str]) -> list[tupl
     finally:
         sys.setprofile(None)
     return list(found.items())
+
+
+def _room(file: str) -> str:
+    return _module(file).partition(".")[0]
 
 
 def _module(file: str) -> str:
