@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -73,65 +73,121 @@ def combine(
     `PARTS` parts. No known edge is drawn as a negative. The record of the combiner has the average precision
     on at most `WATCHED` of the `watched` pairs, each scored by a member that has not seen it.
     """
-    rng, folds = np.random.default_rng([seed, 8]), list(folds)
-    rest = None if watched is None else _Watched(watched.sample(WATCHED))
-    carried = known.num_edges <= CARRIED
-    whole = [Geometry(final), *(one.prepare(known) for one in evidence)] if carried else []
-    negatives: list[dict[str, Table]] = []
-    samples: list[Sample] = []
-    ahead: list[tuple[Sample, np.ndarray]] = []
-    asked: list[Table] = []
-    columns: list[Prepared] = []
-    outside = any(not isinstance(getattr(one, "evidence", one), Structure) for one in evidence)
-    suitable = suitable_negatives(known) if outside else "uniform"
-    shares, guess = OUTSIDE if outside else SHARES, LikelyPairs.affordable(known).name
-    shares = shares if suitable == "uniform" else {**shares, "uniform": UNIFORM, suitable: SUITABLE}
-    for number, fold in enumerate(folds):
-        columns = [Geometry(fold.geometry), *(one.prepare(fold.graph) for one in evidence)]
-
-        def deal(pairs: np.ndarray, number: int = number) -> np.ndarray:
-            return np.full(len(pairs), number) if len(folds) > 1 else rng.integers(0, PARTS, len(pairs))
-
-        edges = _some(fold.held_out, POSITIVES // len(folds), rng)
-        drawn, _ = draw_questions(known, edges, seed + 1000 * number)
-        if suitable != "uniform":
-            drawn[suitable] = draw_negatives(suitable, known, edges, RATIO, [seed + 1000 * number, 4])
-        if fold.whole is not None:
-            drawn = as_often_whole(drawn, edges, fold.whole, known, rng)
-        others, weights = _background(known, fold.graph, guess, BACKGROUND // len(folds), rng)
-        parts, other_parts = deal(edges), deal(others)
-        more, more_parts = edges[:0], parts[:0]
-        if rest is not None:
-            more, more_parts = rest.take(edges, parts, number, len(folds))
-
-        own, random, watching, *each = _features(columns, edges, others, more, *drawn.values())
-        negatives.append({kind: Table(x, deal(x)) for (kind, _), x in zip(drawn.items(), each, strict=True)})
-        samples.append(Sample(Table(own, parts), Table(random, other_parts), weights))
-        if not outside:
-            first = slice(MOST_LIKELY * len(edges))
-            negatives[-1][LIKELY] = Table(*(column[first] for column in samples[-1].others))
-        asked.append(Table(watching, more_parts))
-        if carried:
-            fewer = [columns[0], *(one.prepare(thinned(fold, rng)) for one in evidence)]
-            own, random = _features(fewer, edges, others)
-            thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
-            ahead.append((thinner, _features(whole, others)[0]))
+    folds, rest = list(folds), None if watched is None else _Watched(watched.sample(WATCHED))
+    drawing = _Drawing.of(known, evidence)
+    teacher = _Teacher(known, evidence, final, drawing, len(folds), rest, seed)
+    taught = [teacher.of_fold(number, fold) for number, fold in enumerate(folds)]
     step = None
-    if carried:
-        sparser, rows = _concatenated(ahead)
-        step = Ahead(sparser, rows, float(np.median([steps_ahead(fold, known) for fold in folds])))
-    kinds = [kind for kind in shares if all(kind in one for one in negatives)]
+    if teacher.whole:
+        sparser, others = _concatenated([one.ahead for one in taught])
+        step = Ahead(sparser, others, float(np.median([steps_ahead(fold, known) for fold in folds])))
+    kinds = [kind for kind in drawing.shares if all(kind in one.negatives for one in taught)]
     lesson = Lesson(
-        {kind: _concatenated([drawn[kind] for drawn in negatives]) for kind in kinds},
-        _concatenated(samples),
+        {kind: _concatenated([one.negatives[kind] for one in taught]) for kind in kinds},
+        _concatenated([one.sample for one in taught]),
         step,
     )
-    names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
-    found = learn(lesson, names, groups, shares, missing_ratio(known.num_nodes, known.num_edges), seed)
+    ratio = missing_ratio(known.num_nodes, known.num_edges)
+    found = learn(lesson, *taught[-1].described, drawing.shares, ratio, seed)
     if rest is None or not 0 < rest.labels.sum() < len(rest.labels):
         return found
-    reached = average_precision(_concatenated(asked).unseen(found.trees), rest.labels)
+    scores = _concatenated([one.watched for one in taught]).unseen(found.trees)
+    reached = average_precision(scores, rest.labels)
     return dataclasses.replace(found, record={**found.record, "valid_ap": reached, "folds": len(folds)})
+
+
+class _Drawing(NamedTuple):
+    """What is drawn as negatives: weights by kind, the kind that suits the graph, and the guess at edges.
+
+    Likely pairs, by this guess, are negatives only without evidence from `outside`.
+    """
+
+    shares: Mapping[str, float]
+    suitable: str
+    guess: str
+    outside: bool
+
+    @classmethod
+    def of(cls, known: DiGraph, evidence: Sequence[Evidence]) -> _Drawing:
+        """What suits this graph and this evidence."""
+        outside = any(not isinstance(getattr(one, "evidence", one), Structure) for one in evidence)
+        suitable = suitable_negatives(known) if outside else "uniform"
+        shares = OUTSIDE if outside else SHARES
+        if suitable != "uniform":
+            shares = {**shares, "uniform": UNIFORM, suitable: SUITABLE}
+        return cls(shares, suitable, LikelyPairs.affordable(known).name, outside)
+
+
+class _Taught(NamedTuple):
+    """What one fold teaches: parts of a `Lesson`, watched pairs, and the names and groups of the numbers."""
+
+    negatives: dict[str, Table]
+    sample: Sample
+    ahead: tuple[Sample, np.ndarray] | None
+    watched: Table
+    described: tuple[list[str], list[str]]
+
+
+class _Teacher:
+    """Draws pairs for one fold after another and describes them by evidence that has not seen its edges."""
+
+    def __init__(
+        self,
+        known: DiGraph,
+        evidence: Sequence[Evidence],
+        final: Embedding,
+        drawing: _Drawing,
+        folds: int,
+        rest: _Watched | None,
+        seed: int,
+    ):
+        self.known, self.evidence, self.drawing, self.folds = known, evidence, drawing, folds
+        self.rest, self.seed, self.rng = rest, seed, np.random.default_rng([seed, 8])
+        self.whole = [Geometry(final), *self._prepared(known)] if known.num_edges <= CARRIED else []
+
+    def of_fold(self, number: int, fold: Fold) -> _Taught:
+        """What a fold teaches; a single fold is dealt into `PARTS` parts."""
+        columns = [Geometry(fold.geometry), *self._prepared(fold.graph)]
+        edges = _some(fold.held_out, POSITIVES // self.folds, self.rng)
+        drawn = self._negatives(number, fold, edges)
+        others, weights = _background(
+            self.known, fold.graph, self.drawing.guess, BACKGROUND // self.folds, self.rng
+        )
+        parts, other_parts = self._deal(edges, number), self._deal(others, number)
+        more, more_parts = edges[:0], parts[:0]
+        if self.rest is not None:
+            more, more_parts = self.rest.take(edges, parts, number, self.folds)
+
+        own, random, watching, *each = _features(columns, edges, others, more, *drawn.values())
+        sample = Sample(Table(own, parts), Table(random, other_parts), weights)
+        negatives = {kind: Table(x, self._deal(x, number)) for kind, x in zip(drawn, each, strict=True)}
+        if not self.drawing.outside:
+            first = slice(MOST_LIKELY * len(edges))
+            negatives[LIKELY] = Table(*(column[first] for column in sample.others))
+        ahead = None
+        if self.whole:
+            fewer = [columns[0], *self._prepared(thinned(fold, self.rng))]
+            own, random = _features(fewer, edges, others)
+            thinner = Sample(Table(own, parts), Table(random, other_parts), weights)
+            ahead = thinner, _features(self.whole, others)[0]
+        names, groups = ([text for one in columns for text in getattr(one, x)] for x in ("names", "groups"))
+        return _Taught(negatives, sample, ahead, Table(watching, more_parts), (names, groups))
+
+    def _negatives(self, number: int, fold: Fold, edges: np.ndarray) -> dict[str, np.ndarray]:
+        """The negatives of the questions about a fold's edges, and suitable ones; no known edge is one."""
+        drawn, _ = draw_questions(self.known, edges, self.seed + 1000 * number)
+        if (kind := self.drawing.suitable) != "uniform":
+            drawn[kind] = draw_negatives(kind, self.known, edges, RATIO, [self.seed + 1000 * number, 4])
+        if fold.whole is not None:
+            drawn = as_often_whole(drawn, edges, fold.whole, self.known, self.rng)
+        return drawn
+
+    def _prepared(self, graph: DiGraph) -> list[Prepared]:
+        return [one.prepare(graph) for one in self.evidence]
+
+    def _deal(self, pairs: np.ndarray, number: int) -> np.ndarray:
+        count = len(pairs)
+        return np.full(count, number) if self.folds > 1 else self.rng.integers(0, PARTS, count)
 
 
 def thinned(fold: Fold, rng: np.random.Generator) -> DiGraph:
