@@ -38,7 +38,7 @@ def why_not_joined(plan: FitPlan) -> str:
     if plan.evidence == "none":
         return plan.reasons["evidence"]
     edges = plan.graph.num_edges + (0 if plan.valid is None else len(plan.valid.positives))
-    if (PARTS - 1) * edges < PARTS * FEWEST:  # each fold leaves enough
+    if edges < FEWEST:
         return f"geometry alone: {edges} edges are too few to learn how much other evidence counts"
     if plan.graph.num_edges == plan.graph.num_nodes * (plan.graph.num_nodes - 1):
         return "geometry alone: the graph has all possible edges, so there are no non-edges to learn from"

@@ -17,6 +17,8 @@ TWISTED = "twisted-time"
 FEWEST_DIM = 4
 #: Graphs with more edges, and graphs with more nodes per edge than this, are not embedded by their paths.
 MOST_EDGES, ISOLATED = 10**6, 20
+#: Those with fewer are not either: without one of five folds, `FEWEST` edges must be left.
+FEWEST_EDGES = FEWEST * 5 // 4
 
 
 def paths_in(graph: AnyGraph, options: FitOptions, settings: Settings) -> FromPaths | None:
@@ -53,7 +55,7 @@ def named_paths(graph: AnyGraph, options: FitOptions, settings: Settings, spread
 
 def why_not(graph: DiGraph) -> str:
     """The reason why a graph cannot be embedded by its paths; empty if it can."""
-    if graph.num_edges < FEWEST:
+    if graph.num_edges < FEWEST_EDGES:
         return f"{graph.num_edges} edges are too few to learn from paths"
     if graph.num_edges > MOST_EDGES:
         return f"paths of {graph.num_edges:,} edges take too long"
