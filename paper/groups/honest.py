@@ -167,13 +167,15 @@ def table(results: list[Result], columns: list[str], left_out: Collection[str] =
     """
     found = {column: some for column in columns if any((some := scores(results, column)).values())}
     medians = {c: {name: float(np.median(x)) for name, x in some.items() if x} for c, some in found.items()}
-    top = {c: {max(names, key=one.__getitem__) for names in (SIMPLE, MODELS)} for c, one in medians.items()}
+    top: dict[str, set[str]] = {}
     for column, one in medians.items():
-        if one.get(FIT, 0) > max(one[name] for name in top[column]):
+        both = ([name for name in names if name in one] for names in (SIMPLE, MODELS))
+        top[column] = {max(names, key=one.__getitem__) for names in both if names}
+        if one.get(FIT, 0) > max((one[name] for name in top[column]), default=0):
             top[column].add(FIT)
     body = []
-    computed = {name for some in found.values() for name, values in some.items() if values}
-    for name in (name for name in ROWS if name in computed and name not in left_out):
+    shown = {name for some in found.values() for name, values in some.items() if values}
+    for name in (name for name in ROWS if name in shown and name not in left_out):
         line = [ROWS[name]]
         for column, some in found.items():
             text = f"{medians[column][name]:.1f} ± {np.std(some[name]):.1f}" if some[name] else "–"
