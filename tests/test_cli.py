@@ -85,7 +85,7 @@ def test_demo_draws_and_prints(tmp_path, capsys):
         (["datasets", "info", "cycle:5", "--jsn"], "perhaps you mean --json"),
         (["--print-completion", "powershell"], "powershell"),
         (["fit"], "EDGES is missing"),
-        (["fit", "e", "model"], "fit needs --out MODEL (see `timelike fit --help`)"),
+        (["fit", "e", "model"], "fit needs --out MODEL"),
         (["fit", "e", "--out", "m", "--dim", "x"], "--dim is 'x'; it must be a whole number"),
         (
             ["fit", "e", "--out", "m", "--likelihood", "x"],
