@@ -51,7 +51,7 @@ class TrainingOptions:
     """Edge probability as a function of interval and time; default: one that suits the geometry."""
 
     dim: Count = None
-    """Dimensions, time included; default: 10."""
+    """Dimensions, time included; default: 10, or as many as points that are read off the edges need."""
 
     epochs: Count = None
     """Passes over the edges."""
